@@ -1,0 +1,201 @@
+/* A scenario as the rest of the program sees it: every key checked, every
+ * default filled in. One struct a variant; nothing in it refers to a file. */
+#pragma once
+
+#include "config/choices.h"
+#include "config/problems.h"
+
+/* A decoder-only transformer. */
+typedef struct
+{
+  char *name;           /* of the source */
+  guint layers;         /* blocks */
+  guint hidden;
+  guint heads;
+  guint kv_heads;       /* grouped-query attention where below heads */
+  guint head_dim;
+  guint ffn_hidden;
+  gboolean gated_ffn;   /* three matrices (SwiGLU) instead of two */
+  guint vocab;
+  gboolean tied_embeddings;
+  guint positions;      /* learned position embeddings; 0: none (rotary, ALiBi) */
+  Normalization norm;
+  gboolean norm_bias;
+  gboolean attention_bias; /* on the four projections */
+  gboolean mlp_bias;
+} ModelConfig;
+
+typedef struct
+{
+  char *name;
+  double matmul_flops;          /* dense peak of the param dtype's tensor cores (bf16, fp16) */
+  double fp32_flops;            /* peak of matmuls in fp32 (TF32 tensor cores off) */
+  double memory_bytes_per_s;
+  gint64 memory_bytes;          /* what the vendor sells as its capacity */
+  gint64 reserved_memory_bytes; /* CUDA context and NCCL buffers, not for PyTorch */
+  guint sms;
+  double matmul_efficiency;     /* of the peak that a large GEMM reaches */
+  double attention_efficiency;  /* of the peak that fused attention reaches, forward */
+  double attention_backward_efficiency;
+  double memory_efficiency;     /* of the bandwidth that an elementwise kernel reaches */
+  double compute_slowdown;      /* a kernel runs at 1/(1+this) of its rate beside a collective */
+} GpuConfig;
+
+/* NCCL's protocols; the constants below are arrays of one figure each. */
+typedef enum
+{
+  PROTOCOL_LL,
+  PROTOCOL_LL128,
+  PROTOCOL_SIMPLE,
+  N_PROTOCOLS
+} NcclProtocol;
+
+/* Nodes of GPUs on one intra-node link each, joined by NICs. Figures as in docs/network.md. */
+typedef struct
+{
+  char *name;
+  guint nodes;
+  guint gpus_per_node;
+  guint nics_per_node;            /* 0: none, only one node possible */
+  double nic_bytes_per_s;         /* one NIC, one direction, nominal */
+  double nic_efficiency;
+  IntraLink intra_link;
+  double ring_bytes_per_s;        /* bus bandwidth of a ring inside one node */
+  double intra_factor;            /* of it that is left in a ring over several nodes */
+  double shard_copy_bytes_per_s;  /* copying the rank's own shard, out of place */
+  double ramp;                    /* us^0.5: slow climb of the Simple protocol to its peak */
+  gint64 multi_node_ps;           /* added once where a ring spans nodes */
+  gint64 base_ps[N_PROTOCOLS];
+  gint64 step_ps[N_PROTOCOLS];    /* of a step inside the node */
+  gint64 hop_ps[N_PROTOCOLS];     /* of a step between nodes */
+  double efficiency[N_PROTOCOLS]; /* of the bandwidth that the protocol reaches; Simple: 1 */
+  NcclGeneration nccl_generation; /* whose rows of NCCL's tuning table choose the protocol */
+  guint nccl_channels;
+  double graph_bytes_per_s;       /* ring bandwidth that NCCL's own tuning assumes */
+  CpuVendor cpu;
+  gint64 kernel_launch_ps;        /* host time to launch one kernel */
+  gint64 collective_launch_ps;    /* host time to launch one collective */
+  gint64 fsdp_hook_ps;            /* host time of one FSDP hook (pre/post forward/backward) */
+  gint64 limiter_wakeup_ps;       /* host time after the rate limiter's wait really blocked */
+} ClusterConfig;
+
+typedef struct
+{
+  guint micro_batch;
+  guint seq_len;
+  guint grad_accum;
+  gboolean no_sync;
+  double max_grad_norm;
+  Optimizer optimizer;
+} TrainingConfig;
+
+#define RESHARD_AUTO (-1)
+#define RESHARD_TRUE (-2)
+#define RESHARD_ALL_BUT_LAST (-3)
+#define RESHARD_FALSE 0
+
+typedef struct
+{
+  FsdpApi api;
+  guint torch_minor;          /* 2.torch_minor */
+  ShardingStrategy strategy;
+  guint shard_group_size;     /* ranks; what auto stands for is filled in */
+  BackwardPrefetch backward_prefetch;
+  gboolean forward_prefetch;
+  gboolean limit_all_gathers;
+  gint reshard_after_forward; /* RESHARD_…, or a group size */
+  gboolean separate_reduce_scatter_group;
+  UnitLayout units;
+  Dtype param_dtype;
+  Dtype reduce_dtype;
+} FsdpConfig;
+
+typedef struct
+{
+  CheckpointMethod method;
+  gboolean use_reentrant;
+  gboolean early_stop;
+  guint every;       /* select = every:K; 1: all */
+  gboolean select_op; /* select = op */
+} CheckpointConfig;
+
+#define TIMING_NOT_GIVEN (-1)
+
+/* Picoseconds, TIMING_NOT_GIVEN, or 0: not launched at all. */
+typedef struct
+{
+#define TIMING(key, what) gint64 key;
+#include "config/timing.def"
+#undef TIMING
+} TimingConfig;
+
+typedef struct
+{
+  guint rank;
+  double factor; /* its kernels take this many times as long */
+} Straggler;
+
+typedef struct
+{
+  Engine engine;
+  guint steps;
+  guint warmup_steps;
+  RankMode ranks; /* what jitter and stragglers make of it is filled in */
+  double compute_jitter;
+  double compute_slowdown; /* what auto stands for is filled in */
+  Straggler *stragglers;
+  guint n_stragglers;
+  guint64 seed;
+} SimulationConfig;
+
+typedef struct
+{
+  char *variant; /* its name; "base" where the file has none */
+  char *title;
+  ModelConfig model;
+  GpuConfig gpu;
+  ClusterConfig cluster;
+  TrainingConfig training;
+  FsdpConfig fsdp;
+  CheckpointConfig checkpoint;
+  TimingConfig timing;
+  SimulationConfig simulation;
+} Scenario;
+
+static inline guint
+scenario_ranks (const Scenario *scenario)
+{
+  return scenario->cluster.nodes * scenario->cluster.gpus_per_node;
+}
+
+/* A scenario file with its variants, in the file's order. */
+typedef struct _ScenarioFile ScenarioFile;
+
+/* Where and how to read. */
+typedef struct
+{
+  const char *const *overrides;     /* "section.key=value" of -s, NULL-terminated, or NULL */
+  /* Reads a foreign model file (HF config.json) into the text of a model file;
+   * NULL: none can be read. The caller frees the text. */
+  char *(*load_foreign_model) (const char *path, GError **error);
+} ScenarioOptions;
+
+/* @source: a path, a shipped name, or "-" for standard input. NULL where
+ * @problems holds what is wrong: every mistake of the file, its overrides and
+ * variants, and of the model, GPU and cluster files it names. */
+ScenarioFile *scenario_file_load (const char *source, const ScenarioOptions *options,
+                                  Problems *problems);
+void scenario_file_free (ScenarioFile *file);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (ScenarioFile, scenario_file_free)
+
+guint scenario_file_n_variants (const ScenarioFile *file);
+const Scenario *scenario_file_variant (const ScenarioFile *file, guint index);
+const char *scenario_file_name (const ScenarioFile *file);   /* as given: path, shipped name or "-" */
+const char *scenario_file_title (const ScenarioFile *file);
+/* SHA-256, in hex, of the effective scenario: two files that mean the same hash alike. */
+const char *scenario_file_sha256 (const ScenarioFile *file);
+
+/* The effective scenario as a file that loads to the same: every key with its
+ * value, where the value came from as a comment line, keys without effect under
+ * the chosen api or method marked as such. The caller frees it. */
+char *scenario_file_show (const ScenarioFile *file);

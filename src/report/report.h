@@ -1,0 +1,60 @@
+/* Runs as tables, CSV files, JSON and Chrome traces. Each writer fills a string,
+ * and report_write_files() puts files in place whole. */
+#pragma once
+
+#include "report/figures.h"
+
+/* One variant as the reports see it. */
+typedef struct
+{
+  const Scenario *scenario;
+  RunFacts facts;
+  Figures figures;
+  GPtrArray *timelines; /* Timeline of the ranks to write, the slowest first; NULL where it did not run */
+} ReportRun;
+
+/* What stands over all variants of one scenario. */
+typedef struct
+{
+  const char *scenario_name;
+  const char *title;
+  const char *sha256;
+} ReportScenario;
+
+/* A comparison: the variants of one or more scenarios; the first is the baseline. */
+typedef struct
+{
+  const ReportScenario *scenario; /* of the run; borrowed */
+  ReportRun run;
+} ReportEntry;
+
+typedef struct
+{
+  ReportEntry *entries;
+  guint n_entries;
+} Report;
+
+/* ---- CSV, as design.md 4 ---- */
+char *report_summary_csv (const Report *report);
+char *report_deltas_csv (const Report *report);
+char *report_per_unit_csv (const Report *report);
+char *report_timeline_csv (const Report *report);
+char *report_memory_csv (const Report *report);
+
+/* ---- for people ---- */
+
+/* Variants side by side, deltas, and a sentence on where the difference comes from. */
+char *report_comparison_table (const Report *report);
+/* One run in depth: the step's parts, collectives, critical path, memory by owner. */
+char *report_run_table (const Report *report);
+
+/* The same figures for programs. */
+char *report_json (const Report *report);
+
+/* Chrome Trace Event format, PyTorch profiler names. */
+char *report_trace_json (const ReportRun *run);
+
+/* Writes summary, deltas, per_unit, timeline, memory CSV and a trace each
+ * variant into @folder, which is created; each file whole, by rename. Sets a
+ * G_FILE_ERROR. */
+gboolean report_write_files (const Report *report, const char *folder, GError **error);

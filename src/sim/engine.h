@@ -1,0 +1,43 @@
+/* Runs a host program on all ranks. Two executors read the same program: the
+ * one-pass evaluator goes instruction by instruction over all ranks at once,
+ * wherever no duration depends on what runs beside it; the event engine runs
+ * everything. Where both apply they agree to the last picosecond. */
+#pragma once
+
+#include "sim/program.h"
+
+typedef struct
+{
+  guint rank;
+  double factor;
+} SlowRank;
+
+typedef struct
+{
+  guint n_ranks;            /* of the job */
+  gboolean folded;          /* one rank stands for all, which must be alike */
+  double compute_slowdown;  /* a kernel runs at 1/(1+this) of its rate while a collective runs on its GPU */
+  double compute_jitter;    /* sigma of a log-normal factor on each jittered kernel run */
+  guint64 seed;
+  const SlowRank *slow_ranks;
+  guint n_slow_ranks;
+  gboolean force_events;    /* the event engine, though one pass would do */
+} EngineOptions;
+
+typedef struct
+{
+  guint slowest_rank;      /* whose reported steps end last; the lowest of equals */
+  gboolean used_events;    /* which executor ran */
+  GPtrArray *timelines;    /* Timeline of each observed rank, in the order asked for; owned */
+  SimTime fastest, slowest; /* reported time of the fastest and the slowest rank */
+} EngineResult;
+
+/* TRUE where no duration depends on what runs beside it. */
+gboolean engine_one_pass_applies (const EngineOptions *options);
+
+/* @network prices collectives without a fixed time. @observed: ranks whose
+ * timelines are wanted; with @n_observed 0 the slowest rank's. A folded run has
+ * one timeline, of rank 0. */
+void engine_run (const Program *program, const Network *network, const EngineOptions *options,
+                 const guint *observed, guint n_observed, EngineResult *result);
+void engine_result_clear (EngineResult *result);

@@ -1,0 +1,33 @@
+/* Memory of one rank over time, from the changes of a timeline. "Allocated" is
+ * what torch.cuda.memory_allocated() would say: it follows the host. "Reserved"
+ * estimates torch.cuda.memory_reserved(): for each stream's pool the most that
+ * was in use or still waiting for a stream that had used it. */
+#pragma once
+
+#include "timeline/timeline.h"
+
+typedef enum
+{
+  PEAK_AT_LOAD,
+  PEAK_IN_FIRST_STEP, /* the step in which the optimizer states appear */
+  PEAK_IN_STEADY_STEP
+} PeakPhase;
+
+typedef struct
+{
+  gint64 allocated;
+  gint64 by_kind[N_MEMORY_KINDS]; /* at that moment; sums to allocated */
+  SimTime time;
+  guint32 unit; /* whose allocation reached it */
+} MemoryPeak;
+
+typedef struct
+{
+  MemoryPeak peaks[3]; /* by PeakPhase; allocated 0 where the run had no such phase */
+  PeakPhase phase;     /* of the highest; the later one of equals */
+  gint64 reserved;     /* estimate over the whole run */
+} MemoryUse;
+
+void memory_measure (const Timeline *timeline, MemoryUse *use);
+
+const char *peak_phase_name (PeakPhase phase); /* "load", "first_step", "steady_step" */
