@@ -72,8 +72,17 @@ timeline_record (const Timeline *timeline, guint32 index)
   return &g_array_index (timeline->records, TimelineRecord, index);
 }
 
-/* First record and end (one past the last) of the reported steps. */
+/* Of warm-up steps too, from 0. */
+const TimelineStep *timeline_step (const Timeline *timeline, guint index);
+
+/* At least one: a run without a reported step is a programmer's mistake. */
+guint timeline_n_reported_steps (const Timeline *timeline);
+
+/* First record of the reported steps; they reach to the last of all records. */
 guint32 timeline_first_reported (const Timeline *timeline);
+
+/* End of the last step. Work that the optimizer step did not wait for may end later. */
+SimTime timeline_end (const Timeline *timeline);
 
 /* From the origin to the end of the last step. */
 SimTime timeline_reported_time (const Timeline *timeline);
