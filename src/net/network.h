@@ -1,6 +1,7 @@
 /* What a collective costs on a cluster: NCCL's rings over intra-node links and
  * NICs, with a latency for each step. Built once from the cluster's figures,
- * then read-only and safe to share between threads. */
+ * then read-only and safe to share between threads. docs/network.md has the
+ * formulas and where the constants come from. */
 #pragma once
 
 #include "config/scenario.h"
@@ -40,6 +41,6 @@ typedef struct
 } CollectiveCost;
 
 /* @bytes as nccl-tests counts them: all-gather output, reduce-scatter input,
- * all-reduce buffer. A group of one rank costs nothing. */
+ * all-reduce buffer. A group of one rank and an empty buffer cost nothing. */
 CollectiveCost network_collective (const Network *network, CollectiveKind kind,
                                    const GroupShape *shape, gint64 bytes, gboolean in_place);

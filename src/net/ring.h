@@ -1,0 +1,22 @@
+/* NCCL's ring: each rank sends a chunk of 1/ranks of the buffer to the next, so
+ * often that every chunk has gone round. Most steps stay inside a node; each node
+ * has one that leaves it. */
+#pragma once
+
+#include "net/call.h"
+
+/* Steps of a chunk on its way round. */
+typedef struct
+{
+  double intra; /* inside a node */
+  double inter; /* from node to node */
+} RingSteps;
+
+RingSteps ring_steps (CollectiveKind kind, const GroupShape *shape);
+
+/* Under one protocol. More bytes or less bandwidth never makes it shorter. */
+double ring_time_us (const ClusterConfig *cluster, const CollectiveCall *call,
+                     NcclProtocol protocol);
+
+/* Under the protocol that NCCL would choose. */
+CollectiveCost ring_collective (const ClusterConfig *cluster, const CollectiveCall *call);
