@@ -12,6 +12,8 @@ typedef struct
   GArray *records;               /* guint32, in order of time; owned */
 } CriticalPath;
 
-/* The parts sum to the time of the reported steps. */
+/* The parts sum to the time of the reported steps. A host wait that blocked is
+ * passed through to the work it blocked on; what comes after that work ended, as
+ * the host's wake-up, is the host's time. */
 void critical_path_find (const Timeline *timeline, CriticalPath *path);
 void critical_path_clear (CriticalPath *path);

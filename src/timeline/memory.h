@@ -10,22 +10,33 @@ typedef enum
 {
   PEAK_AT_LOAD,
   PEAK_IN_FIRST_STEP, /* the step in which the optimizer states appear */
-  PEAK_IN_STEADY_STEP
+  PEAK_IN_STEADY_STEP,
+  N_PEAK_PHASES
 } PeakPhase;
 
 typedef struct
 {
   gint64 allocated;
+  gint64 by_kind[N_MEMORY_KINDS]; /* sums to allocated */
+} MemoryLevel;
+
+void memory_level_apply (MemoryLevel *level, const MemoryChange *change);
+
+typedef struct
+{
+  gint64 allocated;
   gint64 by_kind[N_MEMORY_KINDS]; /* at that moment; sums to allocated */
-  SimTime time;
-  guint32 unit; /* whose allocation reached it */
+  SimTime time;                   /* the host's; the first moment of equals */
+  guint32 unit;                   /* whose allocation reached it */
 } MemoryPeak;
 
 typedef struct
 {
-  MemoryPeak peaks[3]; /* by PeakPhase; allocated 0 where the run had no such phase */
-  PeakPhase phase;     /* of the highest; the later one of equals */
-  gint64 reserved;     /* estimate over the whole run */
+  /* By PeakPhase; allocated 0 where the run had no such phase. A phase begins at
+   * the level at which the one before it ended. */
+  MemoryPeak peaks[N_PEAK_PHASES];
+  PeakPhase phase; /* of the highest; the later one of equals */
+  gint64 reserved; /* estimate over the whole run */
 } MemoryUse;
 
 void memory_measure (const Timeline *timeline, MemoryUse *use);
