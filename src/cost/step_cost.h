@@ -12,10 +12,10 @@ typedef struct
 {
   gint64 time_ps;  /* on the device, alone; 0: not launched */
   gint64 host_ps;  /* of the host, for all of its kernels */
-  guint n_kernels; /* 0 where time_ps is 0 */
+  guint n_kernels; /* 0 where time_ps is 0; 1 where the time or host_op is given */
   gboolean fixed;  /* given in [timing]: nothing may alter time_ps */
-  double flops;    /* of its matmuls and attention; 0 where the time is given */
-  double bytes;    /* moved in GPU memory */
+  double flops; /* of its matmuls and attention as MFU counts them, also where the time is given */
+  double bytes; /* moved in GPU memory */
 } KernelRun;
 
 typedef struct
@@ -28,12 +28,14 @@ typedef struct
   KernelRun backward;
   KernelRun embed_forward, embed_backward;
   KernelRun head_forward, head_backward; /* final norm, head, loss */
-  gint64 block_saved_bytes;   /* activations that one block keeps for its backward */
-  gint64 block_input_bytes;   /* what a checkpointed block keeps */
-  gint64 head_saved_bytes;    /* logits and what the loss keeps */
-  gint64 head_workspace_bytes; /* more at the peak of the head's backward */
-  gint64 block_workspace_bytes; /* short-lived gradients of activations in a block's backward */
-  double model_flops_per_token; /* 6 x (parameters - input embedding) + 12 x layers x hidden x seq_len */
+  gint64 block_saved_bytes;              /* activations that one block keeps for its backward */
+  gint64 block_input_bytes;              /* what a checkpointed block keeps */
+  gint64 head_saved_bytes;               /* what final norm, head and loss keep */
+  gint64 head_workspace_bytes;           /* more at the peak of the head's backward */
+  gint64
+      block_workspace_bytes; /* more at the peak of a block's backward: gradients of activations */
+  double model_flops_per_token; /* 6 x (parameters - input embedding) + 12 x layers x hidden x
+                                   seq_len */
 } StepCost;
 
 /* Replaces by [timing] what it gives. */
@@ -41,10 +43,14 @@ void step_cost_new (const Scenario *scenario, StepCost *cost);
 
 /* Work on a rank's shard or unit of @elements elements. */
 KernelRun cost_optimizer_step (const Scenario *scenario, gint64 elements);
-KernelRun cost_grad_norm (const Scenario *scenario, gint64 elements);  /* norms before the scalar all-reduce */
-KernelRun cost_grad_scale (const Scenario *scenario, gint64 elements); /* after it; not launched where grad_clip is given: the norm run is all of it */
+KernelRun cost_grad_norm (const Scenario *scenario,
+                          gint64 elements); /* norms before the scalar all-reduce */
+KernelRun cost_grad_scale (const Scenario *scenario,
+                           gint64 elements); /* after it; not launched where grad_clip is given: the
+                                                norm run is all of it */
 
-/* One device copy of FSDP's that reads and writes so many bytes in all; [timing] fsdp_copies replaces its time. */
+/* One device copy of FSDP's that reads and writes so many bytes in all; [timing] fsdp_copies
+ * replaces its time. */
 KernelRun cost_fsdp_copy (const Scenario *scenario, gint64 bytes);
 
 /* Host time of launching a collective, of one FSDP hook, and after a limiter

@@ -1,0 +1,13 @@
+/* Kernels of one transformer block. RMSNorm marks the Llama family: rotary
+ * embeddings, and query, key and value projected apart. LayerNorm marks the GPT
+ * family: one projection for the three, no rotary. */
+#pragma once
+
+#include "cost/workload.h"
+
+/* How many kernels at the end of the forward make nothing that the backward
+ * needs: the last matmul and the residual's sum. */
+#define KERNELS_AFTER_LAST_SAVED 2
+
+void block_add_forward (GArray *kernels, const Workload *work);
+void block_add_backward (GArray *kernels, const Workload *work);

@@ -1,0 +1,13 @@
+/* A linear layer over all tokens of a micro-batch. */
+#pragma once
+
+#include "cost/workload.h"
+
+/* The bias is added inside the matmul. */
+void linear_add_forward (GArray *kernels, const Workload *work, const char *name, double in,
+                         double out);
+
+/* Two matmuls, for the input's gradient and for the weight's, and a sum over the
+ * tokens for the bias's. */
+void linear_add_backward (GArray *kernels, const Workload *work, const char *name, double in,
+                          double out, gboolean bias);

@@ -1,0 +1,118 @@
+#include "config.h"
+
+#include "cost/passes.h"
+
+#include "cost/kernels.h"
+
+/* One kernel: bytes that it moves for each element of its chain. Kernels over
+ * one number a token have 0 and cost their launch only. */
+typedef struct
+{
+  const char *name;
+  guint fp32_bytes; /* of operands in fp32 */
+  guint operands;   /* in the dtype of the parameters */
+  gboolean cast;    /* needed only where that dtype is not fp32 */
+} Pass;
+
+/* y = weight * cast (x32 * rsqrt (mean (x32^2) + eps)), x32 = cast (x). */
+static const Pass rmsnorm_forward[] = {
+  { "norm.cast_in", 4, 1, TRUE },  { "norm.square", 8, 0, FALSE },
+  { "norm.mean", 4, 0, FALSE },    { "norm.add_epsilon", 0, 0, FALSE },
+  { "norm.rsqrt", 0, 0, FALSE },   { "norm.scale", 8, 0, FALSE },
+  { "norm.cast_out", 4, 1, TRUE }, { "norm.weight", 0, 2, FALSE },
+};
+
+/* The same backwards as autograd does it, kernel for kernel. */
+static const Pass rmsnorm_backward[] = {
+  { "norm.weight_input", 0, 2, FALSE }, { "norm.weight_product", 0, 3, FALSE },
+  { "norm.weight_sum", 0, 1, FALSE },   { "norm.cast_in", 4, 1, TRUE },
+  { "norm.scale_input", 8, 0, FALSE },  { "norm.scale_product", 12, 0, FALSE },
+  { "norm.scale_sum", 4, 0, FALSE },    { "norm.rsqrt_cube", 0, 0, FALSE },
+  { "norm.rsqrt", 0, 0, FALSE },        { "norm.mean", 4, 0, FALSE },
+  { "norm.square_power", 8, 0, FALSE }, { "norm.square_double", 8, 0, FALSE },
+  { "norm.square", 12, 0, FALSE },      { "norm.sum", 12, 0, FALSE },
+  { "norm.cast_out", 4, 1, TRUE },
+};
+
+static const Pass layernorm_forward[] = { { "norm", 0, 2, FALSE } };
+static const Pass layernorm_backward[]
+    = { { "norm.input", 0, 3, FALSE }, { "norm.weight", 0, 2, FALSE } };
+
+/* A complex product in fp32. */
+static const Pass rotary[] = { { "rotary.cast_in", 4, 1, TRUE },
+                               { "rotary", 8, 0, FALSE },
+                               { "rotary.cast_out", 4, 1, TRUE } };
+
+static const Pass swiglu_forward[] = { { "silu", 0, 2, FALSE }, { "gate", 0, 3, FALSE } };
+static const Pass swiglu_backward[]
+    = { { "gate.silu", 0, 3, FALSE }, { "gate.up", 0, 3, FALSE }, { "silu", 0, 3, FALSE } };
+static const Pass gelu_forward[] = { { "gelu", 0, 2, FALSE } };
+static const Pass gelu_backward[] = { { "gelu", 0, 3, FALSE } };
+static const Pass add[] = { { "add", 0, 3, FALSE } };
+
+/* Cross-entropy in fp32. The rows of log_softmax stay in the L2 cache while the
+ * kernel goes over them again. */
+static const Pass loss_forward[] = { { "loss.cast_in", 4, 1, TRUE },
+                                     { "loss.log_softmax", 8, 0, FALSE },
+                                     { "loss.pick", 0, 0, FALSE } };
+static const Pass loss_backward[] = { { "loss.zero", 4, 0, FALSE },
+                                      { "loss.pick", 0, 0, FALSE },
+                                      { "loss.log_softmax", 12, 0, FALSE },
+                                      { "loss.cast_out", 4, 1, TRUE } };
+
+#define CHAIN_OF(table)                                                                            \
+  {                                                                                                \
+    table, G_N_ELEMENTS (table)                                                                    \
+  }
+
+static const struct
+{
+  const Pass *passes;
+  guint n_passes;
+} chains[N_CHAINS] = {
+  [CHAIN_RMSNORM_FORWARD] = CHAIN_OF (rmsnorm_forward),
+  [CHAIN_RMSNORM_BACKWARD] = CHAIN_OF (rmsnorm_backward),
+  [CHAIN_LAYERNORM_FORWARD] = CHAIN_OF (layernorm_forward),
+  [CHAIN_LAYERNORM_BACKWARD] = CHAIN_OF (layernorm_backward),
+  [CHAIN_ROTARY] = CHAIN_OF (rotary),
+  [CHAIN_SWIGLU_FORWARD] = CHAIN_OF (swiglu_forward),
+  [CHAIN_SWIGLU_BACKWARD] = CHAIN_OF (swiglu_backward),
+  [CHAIN_GELU_FORWARD] = CHAIN_OF (gelu_forward),
+  [CHAIN_GELU_BACKWARD] = CHAIN_OF (gelu_backward),
+  [CHAIN_ADD] = CHAIN_OF (add),
+  [CHAIN_LOSS_FORWARD] = CHAIN_OF (loss_forward),
+  [CHAIN_LOSS_BACKWARD] = CHAIN_OF (loss_backward),
+};
+
+void
+passes_add (GArray *kernels, const Workload *work, Chain chain, double elements)
+{
+  for (guint i = 0; i < chains[chain].n_passes; i++)
+    {
+      const Pass *pass = &chains[chain].passes[i];
+
+      if (!pass->cast || work->casts)
+        kernels_add_pass (kernels, pass->name,
+                          elements * (pass->fp32_bytes + pass->operands * work->element));
+    }
+}
+
+static gboolean
+has_rmsnorm (const Workload *work)
+{
+  return work->model->norm == NORM_RMSNORM;
+}
+
+void
+passes_add_norm_forward (GArray *kernels, const Workload *work)
+{
+  passes_add (kernels, work, has_rmsnorm (work) ? CHAIN_RMSNORM_FORWARD : CHAIN_LAYERNORM_FORWARD,
+              work->tokens * work->hidden);
+}
+
+void
+passes_add_norm_backward (GArray *kernels, const Workload *work)
+{
+  passes_add (kernels, work, has_rmsnorm (work) ? CHAIN_RMSNORM_BACKWARD : CHAIN_LAYERNORM_BACKWARD,
+              work->tokens * work->hidden);
+}

@@ -1,0 +1,91 @@
+#include "config.h"
+
+#include "cost/step_cost.h"
+
+#include "cost/activations.h"
+#include "cost/block.h"
+#include "cost/ends.h"
+#include "cost/run.h"
+
+typedef void (*AddKernels) (GArray *kernels, const Workload *work);
+
+/* A piece of the step without its last @n_left_out kernels. */
+static KernelRun
+piece (const Scenario *scenario, const Workload *work, AddKernels add, guint n_left_out,
+       gint64 given)
+{
+  g_autoptr (GArray) kernels = kernels_new ();
+
+  add (kernels, work);
+  g_array_set_size (kernels, kernels->len - n_left_out);
+  return run_of_kernels (scenario, kernels, given);
+}
+
+/* As torchtitan counts them, which leaves the matrix of tied embeddings out. */
+static double
+model_flops_per_token (const Scenario *scenario, const ParamCount *params)
+{
+  double seq_len = scenario->training.seq_len;
+
+  return 6 * (double)(params->total - params->embedding)
+         + 12.0 * scenario->model.layers * scenario->model.hidden * seq_len;
+}
+
+void
+step_cost_new (const Scenario *scenario, StepCost *cost)
+{
+  Workload work = workload_new (scenario);
+  const TimingConfig *timing = &scenario->timing;
+
+  *cost = (StepCost){ .params = params_count (&scenario->model) };
+  cost->forward = piece (scenario, &work, block_add_forward, 0, timing->forward);
+  cost->recompute = piece (scenario, &work, block_add_forward, 0, timing->recompute);
+  cost->recompute_early_stop
+      = piece (scenario, &work, block_add_forward, KERNELS_AFTER_LAST_SAVED, timing->recompute);
+  cost->backward = piece (scenario, &work, block_add_backward, 0, timing->backward);
+  cost->embed_forward = piece (scenario, &work, embed_add_forward, 0, timing->embed_forward);
+  cost->embed_backward = piece (scenario, &work, embed_add_backward, 0, timing->embed_backward);
+  cost->head_forward = piece (scenario, &work, head_add_forward, 0, timing->head_forward);
+  cost->head_backward = piece (scenario, &work, head_add_backward, 0, timing->head_backward);
+  cost->model_flops_per_token = model_flops_per_token (scenario, &cost->params);
+  activations_measure (&work, cost);
+}
+
+KernelRun
+cost_fsdp_copy (const Scenario *scenario, gint64 bytes)
+{
+  g_autoptr (GArray) kernels = kernels_new ();
+
+  kernels_add_pass (kernels, "fsdp.copy", (double)bytes);
+  return run_of_kernels (scenario, kernels, scenario->timing.fsdp_copies);
+}
+
+gint64
+cost_collective_host_ps (const Scenario *scenario)
+{
+  if (scenario->timing.host_op != TIMING_NOT_GIVEN)
+    return scenario->timing.host_op;
+  return scenario->cluster.collective_launch_ps;
+}
+
+gint64
+cost_hook_host_ps (const Scenario *scenario)
+{
+  return scenario->timing.host_op != TIMING_NOT_GIVEN ? 0 : scenario->cluster.fsdp_hook_ps;
+}
+
+gint64
+cost_limiter_wakeup_ps (const Scenario *scenario)
+{
+  if (scenario->timing.limiter_wakeup != TIMING_NOT_GIVEN)
+    return scenario->timing.limiter_wakeup;
+  return scenario->cluster.limiter_wakeup_ps;
+}
+
+double
+cost_peak_flops (const Scenario *scenario)
+{
+  const GpuConfig *gpu = &scenario->gpu;
+
+  return scenario->fsdp.param_dtype == DTYPE_FP32 ? gpu->fp32_flops : gpu->matmul_flops;
+}

@@ -1,0 +1,20 @@
+/* The sizes that the kernels of one micro-batch are made of. */
+#pragma once
+
+#include "config/scenario.h"
+
+typedef struct
+{
+  const ModelConfig *model;
+  double tokens; /* of a micro-batch on one rank */
+  double seq_len;
+  double element; /* bytes of parameters and activations */
+  double hidden;
+  double queries; /* width of all query heads */
+  double keys;    /* width of all key heads, and of all value heads */
+  double ffn;
+  gboolean casts;      /* norms, rotary and loss go through fp32 and back */
+  gboolean repeats_kv; /* keys and values are copied out to the width of the queries */
+} Workload;
+
+Workload workload_new (const Scenario *scenario);
