@@ -1,0 +1,221 @@
+#include "config.h"
+
+#include "cli/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "config/suggest.h"
+
+static const Command *const commands[] = {
+  &compare_command, &run_command, &plot_command, &show_command, &list_command,
+};
+
+/* Planned: whoever reads of them elsewhere learns that they are not here. */
+static const char *const later_commands[] = {
+  "sweep", "plan", "report", "check", "import", "trace", "net", "validate", "calibrate", NULL,
+};
+
+/* ---- help ---- */
+
+static char *
+command_help (const Command *command)
+{
+  g_autofree char *name = g_strconcat ("fsdpsim ", command->name, NULL);
+
+  return options_help (command->options | OPTION_EVERYWHERE, name, command->arguments,
+                       command->summary, command->examples);
+}
+
+static char *
+short_usage (void)
+{
+  GString *text = g_string_new ("Usage: fsdpsim COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n");
+
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
+    {
+      g_autofree char *call = g_strjoin (" ", commands[i]->name, commands[i]->arguments, NULL);
+
+      g_string_append_printf (text, "  %-31s %s\n", call, commands[i]->summary);
+    }
+  return g_string_free (text, FALSE);
+}
+
+static char *
+program_help (void)
+{
+  g_autofree char *usage = short_usage ();
+
+  return g_strconcat (usage,
+                      "\nOptions:\n"
+                      "  --help       Print this and exit\n"
+                      "  --help-all   Print the help of every command and exit\n"
+                      "  --version    Print the version and exit\n"
+                      "\n'fsdpsim COMMAND --help' says what a command takes.\n"
+                      "\nExamples:\n"
+                      "  fsdpsim list scenarios\n"
+                      "  fsdpsim compare llama2-7b-2-nodes\n",
+                      NULL);
+}
+
+static char *
+all_help (void)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
+    {
+      g_autofree char *help = command_help (commands[i]);
+
+      g_string_append_printf (text, "%s%s", i > 0 ? "\n" : "", help);
+    }
+  return g_string_free (text, FALSE);
+}
+
+/* ---- finding the command ---- */
+
+static const Command *
+find_command (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
+    if (strcmp (commands[i]->name, name) == 0)
+      return commands[i];
+  return NULL;
+}
+
+static void
+refuse_command (const char *name, GError **error)
+{
+  const char *names[G_N_ELEMENTS (commands) + 1] = { 0 };
+  g_autofree char *clause = NULL;
+
+  if (g_strv_contains (later_commands, name))
+    {
+      g_set_error (error, CLI_ERROR, EXIT_USAGE, "this version does not have the command '%s' yet",
+                   name);
+      return;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
+    names[i] = commands[i]->name;
+  clause = suggest_clause (name, names);
+  if (*name == '-')
+    g_set_error (error, CLI_ERROR, EXIT_USAGE,
+                 "%s: a command comes first, its options after it; see 'fsdpsim --help'", name);
+  else
+    g_set_error (error, CLI_ERROR, EXIT_USAGE, "unknown command '%s'%s", name, clause);
+}
+
+/* ---- running it ---- */
+
+static gboolean
+check_arguments (const Command *command, const Options *options, GError **error)
+{
+  const guint n = options->arguments->len;
+
+  if (n >= command->min_arguments && n <= command->max_arguments)
+    return TRUE;
+  g_set_error (error, CLI_ERROR, EXIT_USAGE, "%s takes %s, not %u argument%s", command->name,
+               command->arguments, n, n == 1 ? "" : "s");
+  return FALSE;
+}
+
+static ExitCode
+run_command_with (const Command *command, const Options *options, GError **error)
+{
+  const gint64 begin_us = g_get_monotonic_time ();
+  g_autofree char *help = NULL;
+  ExitCode code;
+
+  if (options->help)
+    {
+      help = command_help (command);
+      output_write (help, error);
+      return EXIT_DONE;
+    }
+  if (options->version)
+    {
+      output_write (PACKAGE_STRING "\n", error);
+      return EXIT_DONE;
+    }
+  if (!check_arguments (command, options, error))
+    return EXIT_USAGE;
+  code = command->run (options, error);
+  if (options->verbose)
+    output_message ("%s took %.1f ms", command->name,
+                    (double)(g_get_monotonic_time () - begin_us) / 1000);
+  return code;
+}
+
+static ExitCode
+run_named (const Command *command, int argc, char **argv, GError **error)
+{
+  Options options;
+  ExitCode code = EXIT_USAGE;
+
+  options_init (&options);
+  if (options_parse (&options, command->options | OPTION_EVERYWHERE, argc, argv, error))
+    code = run_command_with (command, &options, error);
+  else
+    g_prefix_error (error, "%s: ", command->name);
+  options_clear (&options);
+  return code;
+}
+
+/* Options that stand alone, without a command; NULL where @option is none. */
+static char *
+answer_option (const char *option)
+{
+  if (strcmp (option, "--help") == 0 || strcmp (option, "-h") == 0)
+    return program_help ();
+  if (strcmp (option, "--help-all") == 0)
+    return all_help ();
+  if (strcmp (option, "--version") == 0)
+    return g_strdup (PACKAGE_STRING "\n");
+  return NULL;
+}
+
+static ExitCode
+dispatch (int argc, char **argv, GError **error)
+{
+  g_autofree char *answer = answer_option (argv[1]);
+  const Command *command = find_command (argv[1]);
+
+  if (answer != NULL)
+    output_write (answer, error);
+  else if (command != NULL)
+    return run_named (command, argc - 1, argv + 1, error);
+  else
+    refuse_command (argv[1], error);
+  return EXIT_DONE;
+}
+
+static void
+print_error (const GError *error)
+{
+  if (g_str_has_suffix (error->message, "\n"))
+    fputs (error->message, stderr);
+  else
+    output_message ("%s", error->message);
+}
+
+ExitCode
+commands_run (int argc, char **argv)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *usage = NULL;
+  ExitCode code;
+
+  if (argc < 2)
+    {
+      usage = short_usage ();
+      fputs (usage, stderr);
+      return EXIT_USAGE;
+    }
+  code = dispatch (argc, argv, &error);
+  if (error == NULL)
+    return code;
+  print_error (error);
+  return exit_code_of_error (error);
+}

@@ -1,0 +1,21 @@
+#include "config.h"
+
+#include "cli/exit_codes.h"
+
+#include <gio/gio.h>
+
+#include "report/plots.h"
+
+G_DEFINE_QUARK (fsdpsim - cli - error - quark, cli_error)
+
+ExitCode
+exit_code_of_error (const GError *error)
+{
+  if (error->domain == CLI_ERROR)
+    return (ExitCode)error->code;
+  if (error->domain == G_OPTION_ERROR)
+    return EXIT_USAGE;
+  if (error->domain == G_FILE_ERROR || error->domain == G_IO_ERROR || error->domain == PLOT_ERROR)
+    return EXIT_INPUT_OUTPUT;
+  return EXIT_BUG;
+}

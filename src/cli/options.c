@@ -1,0 +1,353 @@
+#include "config.h"
+
+#include "cli/options.h"
+
+#include <string.h>
+
+#include "config/suggest.h"
+
+#define MAX_JOBS 1024
+#define MAX_RANK 9999999
+
+static gboolean
+refuse (GError **error, const char *option, const char *value, const char *wanted)
+{
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s %s: takes %s", option, value,
+               wanted);
+  return FALSE;
+}
+
+/* ---- one function an option: GOptionArgFunc, whose data is the Options ---- */
+
+static gboolean
+take_override (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+  const char *equals = strchr (value, '=');
+  const char *dot = strchr (value, '.');
+
+  if (equals == NULL || dot == NULL || dot > equals)
+    return refuse (error, option, value, "SECTION.KEY=VALUE");
+  g_ptr_array_add (options->overrides, g_strdup (value));
+  return TRUE;
+}
+
+static gboolean
+take_seed (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+
+  if (!g_ascii_string_to_unsigned (value, 10, 0, G_MAXUINT64, NULL, NULL))
+    return refuse (error, option, value, "a whole number from 0");
+  g_ptr_array_add (options->overrides, g_strconcat ("simulation.seed=", value, NULL));
+  return TRUE;
+}
+
+static gboolean
+take_folder (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+
+  if (*value == '\0')
+    return refuse (error, option, "''", "the name of a folder");
+  g_free (options->folder);
+  options->folder = g_strdup (value);
+  return TRUE;
+}
+
+static gboolean
+take_format (const char *option, const char *value, gpointer data, GError **error)
+{
+  static const char *const words[] = { "table", "csv", "json", "man", NULL };
+  Options *options = data;
+
+  for (guint i = 0; words[i] != NULL; i++)
+    if (strcmp (value, words[i]) == 0)
+      {
+        options->format = (Format)i;
+        return TRUE;
+      }
+  return refuse (error, option, value, "table, csv or json");
+}
+
+static gboolean
+take_jobs (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+  guint64 n_jobs;
+
+  if (!g_ascii_string_to_unsigned (value, 10, 1, MAX_JOBS, &n_jobs, NULL))
+    return refuse (error, option, value, "a whole number from 1 to 1024");
+  options->n_jobs = (guint)n_jobs;
+  return TRUE;
+}
+
+/* "7" or "8-15". */
+static gboolean
+add_ranks (GArray *ranks, const char *text)
+{
+  g_auto (GStrv) ends = g_strsplit (text, "-", 2);
+  guint64 first, last;
+
+  if (ends[0] == NULL || !g_ascii_string_to_unsigned (ends[0], 10, 0, MAX_RANK, &first, NULL))
+    return FALSE;
+  last = first;
+  if (ends[1] != NULL && !g_ascii_string_to_unsigned (ends[1], 10, first, MAX_RANK, &last, NULL))
+    return FALSE;
+  for (guint rank = (guint)first; rank <= last; rank++)
+    g_array_append_val (ranks, rank);
+  return TRUE;
+}
+
+static gboolean
+take_ranks (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+  g_auto (GStrv) parts = g_strsplit (value, ",", -1);
+
+  options->all_ranks = strcmp (value, "all") == 0;
+  g_array_set_size (options->ranks, 0);
+  if (options->all_ranks)
+    return TRUE;
+  for (guint i = 0; parts[i] != NULL; i++)
+    if (!add_ranks (options->ranks, parts[i]))
+      return refuse (error, option, value, "ranks such as 0,3,8-15, or all");
+  return *value != '\0' || refuse (error, option, "''", "ranks such as 0,3,8-15, or all");
+}
+
+static gboolean
+take_variant (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+
+  if (*value == '\0')
+    return refuse (error, option, "''", "the name of a variant");
+  g_free (options->variant);
+  options->variant = g_strdup (value);
+  return TRUE;
+}
+
+static gboolean
+take_terminal (const char *option, const char *value, gpointer data, GError **error)
+{
+  static const char *const words[] = { "svg", "png", "pdf", NULL };
+  Options *options = data;
+
+  if (!g_strv_contains (words, value))
+    return refuse (error, option, value, "svg, png or pdf");
+  g_free (options->terminal);
+  options->terminal = g_strdup (value);
+  return TRUE;
+}
+
+static gboolean
+take_switch (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+
+  (void)value;
+  (void)error;
+  if (strcmp (option, "-q") == 0 || strcmp (option, "--quiet") == 0)
+    options->quiet = TRUE;
+  else if (strcmp (option, "-v") == 0 || strcmp (option, "--verbose") == 0)
+    options->verbose = TRUE;
+  else if (strcmp (option, "--help") == 0 || strcmp (option, "-h") == 0)
+    options->help = TRUE;
+  else
+    options->version = TRUE;
+  return TRUE;
+}
+
+static gboolean
+take_argument (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+
+  (void)option;
+  (void)error;
+  g_ptr_array_add (options->arguments, g_strdup (value));
+  return TRUE;
+}
+
+/* ---- the one table ---- */
+
+typedef struct
+{
+  OptionSet option;
+  GOptionEntry entry;
+} OptionRow;
+
+/* Values are taken as bytes (FILENAME), not in the locale's character set. */
+#define VALUE  G_OPTION_FLAG_FILENAME, G_OPTION_ARG_CALLBACK
+#define SWITCH G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK
+
+/* clang-format off */
+static const OptionRow option_rows[] = {
+  { OPTION_SET, { "set", 's', VALUE, (gpointer) take_override,
+                  "Override a key of the scenario (repeatable)", "SECTION.KEY=VALUE" } },
+  { OPTION_OUTPUT, { "output", 'o', VALUE, (gpointer) take_folder,
+                     "Write the result files into DIR", "DIR" } },
+  { OPTION_FORMAT, { "format", 'f', VALUE, (gpointer) take_format,
+                     "Standard output as table, csv or json", "FORMAT" } },
+  { OPTION_JOBS, { "jobs", 'j', VALUE, (gpointer) take_jobs,
+                   "Simulate N variants at a time", "N" } },
+  { OPTION_SEED, { "seed", 0, VALUE, (gpointer) take_seed,
+                   "The same as -s simulation.seed=N", "N" } },
+  { OPTION_RANKS, { "ranks", 0, VALUE, (gpointer) take_ranks,
+                    "Ranks in the files, besides the slowest", "LIST|all" } },
+  { OPTION_VARIANT, { "variant", 0, VALUE, (gpointer) take_variant,
+                      "Run this variant, not the first", "NAME" } },
+  { OPTION_TERMINAL, { "terminal", 0, VALUE, (gpointer) take_terminal,
+                       "Draw svg (default), png or pdf", "FORMAT" } },
+  { OPTION_EVERYWHERE, { "quiet", 'q', SWITCH, (gpointer) take_switch,
+                         "Print nothing but the result and errors", NULL } },
+  { OPTION_EVERYWHERE, { "verbose", 'v', SWITCH, (gpointer) take_switch,
+                         "Say more", NULL } },
+  { OPTION_EVERYWHERE, { "help", 'h', SWITCH, (gpointer) take_switch,
+                         "Print this and exit", NULL } },
+  { OPTION_EVERYWHERE, { "version", 0, SWITCH, (gpointer) take_switch,
+                         "Print the version and exit", NULL } },
+  { OPTION_EVERYWHERE, { G_OPTION_REMAINING, 0, VALUE, (gpointer) take_argument, NULL, NULL } },
+};
+/* clang-format on */
+
+static GOptionContext *
+context_new (OptionSet taken, const char *arguments, Options *options)
+{
+  GOptionContext *context = g_option_context_new (arguments);
+  GOptionGroup *group = g_option_group_new ("fsdpsim", "", "", options, NULL);
+  GOptionEntry entries[G_N_ELEMENTS (option_rows) + 1] = { 0 };
+  guint n = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (option_rows); i++)
+    if (option_rows[i].option & taken)
+      entries[n++] = option_rows[i].entry;
+  g_option_group_add_entries (group, entries);
+  g_option_context_set_main_group (context, group);
+  g_option_context_set_help_enabled (context, FALSE);
+  g_option_context_set_ignore_unknown_options (context, TRUE);
+  return context;
+}
+
+/* ---- options that GLib left over ---- */
+
+static gboolean
+row_is_named (const OptionRow *row, const char *word)
+{
+  const GOptionEntry *entry = &row->entry;
+
+  if (word[1] == '-')
+    return *entry->long_name != '\0' && strcmp (word + 2, entry->long_name) == 0;
+  return entry->short_name != '\0' && word[1] == entry->short_name;
+}
+
+static const OptionRow *
+find_row (const char *word)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (option_rows); i++)
+    if (row_is_named (&option_rows[i], word))
+      return &option_rows[i];
+  return NULL;
+}
+
+static char *
+suggest_option (OptionSet taken, const char *word)
+{
+  g_autoptr (GPtrArray) words = g_ptr_array_new_with_free_func (g_free);
+
+  if (word[1] != '-')
+    return g_strdup ("");
+  for (guint i = 0; i < G_N_ELEMENTS (option_rows); i++)
+    if ((option_rows[i].option & taken) && *option_rows[i].entry.long_name != '\0')
+      g_ptr_array_add (words, g_strconcat ("--", option_rows[i].entry.long_name, NULL));
+  g_ptr_array_add (words, NULL);
+  return suggest_clause (word, (const char *const *)words->pdata);
+}
+
+static void
+refuse_option (OptionSet taken, const char *text, GError **error)
+{
+  g_auto (GStrv) parts = g_strsplit (text, "=", 2);
+  const char *word = parts[0];
+  const OptionRow *row = find_row (word);
+  g_autofree char *clause = NULL;
+
+  if (row != NULL && (row->option & taken))
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s takes no value", word);
+  else if (row != NULL)
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION,
+                 "%s means nothing to this command", word);
+  else
+    {
+      clause = suggest_option (taken, word);
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION, "unknown option %s%s",
+                   word, clause);
+    }
+}
+
+/* ---- the whole ---- */
+
+void
+options_init (Options *options)
+{
+  *options = (Options){
+    .overrides = g_ptr_array_new_with_free_func (g_free),
+    .n_jobs = g_get_num_processors (),
+    .ranks = g_array_new (FALSE, FALSE, sizeof (guint)),
+    .terminal = g_strdup ("svg"),
+    .arguments = g_ptr_array_new_with_free_func (g_free),
+  };
+}
+
+void
+options_clear (Options *options)
+{
+  g_ptr_array_unref (options->overrides);
+  g_free (options->folder);
+  g_array_unref (options->ranks);
+  g_free (options->variant);
+  g_free (options->terminal);
+  g_ptr_array_unref (options->arguments);
+}
+
+gboolean
+options_parse (Options *options, OptionSet taken, int argc, char **argv, GError **error)
+{
+  g_autoptr (GOptionContext) context = context_new (taken, NULL, options);
+
+  if (!g_option_context_parse (context, &argc, &argv, error))
+    return FALSE;
+  g_ptr_array_add (options->overrides, NULL);
+  if (options->format == FORMAT_MAN && !(taken & OPTION_MAN_FORMAT))
+    return refuse (error, "-f", "man", "table, csv or json");
+  if (argc > 1 && !options->help)
+    {
+      refuse_option (taken, argv[1], error);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+char *
+options_help (OptionSet taken, const char *name, const char *arguments, const char *summary,
+              const char *examples)
+{
+  g_autoptr (GOptionContext) context = context_new (taken, arguments, NULL);
+  g_autofree char *help = NULL;
+  g_autoptr (GString) text = NULL;
+
+  g_option_context_set_summary (context, summary);
+  g_option_context_set_description (context, examples);
+  g_set_prgname (name);
+  help = g_option_context_get_help (context, TRUE, NULL);
+  text = g_string_new (help);
+  g_string_replace (text, "[OPTION…]", "[OPTION...]", 1); /* readable in every locale */
+  g_string_replace (text, "Application Options:", "Options:", 1);
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+const char *const *
+options_overrides (const Options *options)
+{
+  return (const char *const *)options->overrides->pdata;
+}

@@ -1,0 +1,55 @@
+/* The options of all commands, each written down once. A command names those
+ * that mean something to it; others are a usage error there. */
+#pragma once
+
+#include <glib.h>
+
+typedef enum
+{
+  OPTION_SET = 1 << 0,
+  OPTION_OUTPUT = 1 << 1,
+  OPTION_FORMAT = 1 << 2,
+  OPTION_JOBS = 1 << 3,
+  OPTION_SEED = 1 << 4,
+  OPTION_RANKS = 1 << 5,
+  OPTION_VARIANT = 1 << 6,
+  OPTION_TERMINAL = 1 << 7,
+  OPTION_MAN_FORMAT = 1 << 8, /* -f takes "man" too; no option of its own */
+  OPTION_EVERYWHERE = 1 << 9  /* -q, -v, --help, --version */
+} OptionSet;
+
+typedef enum
+{
+  FORMAT_TABLE,
+  FORMAT_CSV,
+  FORMAT_JSON,
+  FORMAT_MAN /* `list keys` only: the part of the manual that lists them */
+} Format;
+
+typedef struct
+{
+  GPtrArray *overrides; /* char *, "section.key=value", in the order given */
+  char *folder;         /* -o, or NULL */
+  Format format;
+  guint n_jobs;  /* by default the number of processors */
+  GArray *ranks; /* guint; empty where none were asked for */
+  gboolean all_ranks;
+  char *variant;  /* or NULL */
+  char *terminal; /* "svg", "png" or "pdf" */
+  gboolean quiet, verbose, help, version;
+  GPtrArray *arguments; /* char *, what is no option */
+} Options;
+
+void options_init (Options *options);
+void options_clear (Options *options);
+
+/* Takes the options of @taken from argv[1] on. G_OPTION_ERROR for anything else. */
+gboolean options_parse (Options *options, OptionSet taken, int argc, char **argv, GError **error);
+
+/* The text of --help for a command that takes @taken: usage, summary, options,
+ * examples. @name: "fsdpsim compare". The caller frees it. */
+char *options_help (OptionSet taken, const char *name, const char *arguments, const char *summary,
+                    const char *examples);
+
+/* NULL-terminated "section.key=value" for ScenarioOptions; borrowed. */
+const char *const *options_overrides (const Options *options);

@@ -1,0 +1,208 @@
+#include "config.h"
+
+#include "study/study.h"
+
+#include "cost/step_cost.h"
+#include "fsdp/runtime.h"
+#include "sim/engine.h"
+
+/* ---- facts that reports need beside a timeline ---- */
+
+static guint
+n_recomputed_blocks (const Scenario *scenario)
+{
+  const guint layers = scenario->model.layers;
+
+  if (scenario->checkpoint.method == CHECKPOINT_NONE)
+    return 0;
+  return (layers + scenario->checkpoint.every - 1) / scenario->checkpoint.every;
+}
+
+/* FLOPs of recomputing one block for one micro-batch. Times that [timing] gives
+ * leave no FLOPs behind, so they are counted without it. */
+static double
+recompute_flops (const Scenario *scenario)
+{
+  const CheckpointConfig *checkpoint = &scenario->checkpoint;
+  Scenario untimed = *scenario;
+  StepCost cost;
+
+#define TIMING(key, what) untimed.timing.key = TIMING_NOT_GIVEN;
+#include "config/timing.def"
+#undef TIMING
+  step_cost_new (&untimed, &cost);
+  if (checkpoint->early_stop && !checkpoint->use_reentrant)
+    return cost.recompute_early_stop.flops;
+  return cost.recompute.flops;
+}
+
+static void
+gather_facts (const Scenario *scenario, const StepCost *cost, RunFacts *facts)
+{
+  const TrainingConfig *training = &scenario->training;
+  const double tokens_per_micro_batch = (double)training->micro_batch * training->seq_len;
+  const guint recomputed = n_recomputed_blocks (scenario);
+  const double recomputed_flops = recomputed > 0 ? recomputed * recompute_flops (scenario) : 0;
+
+  *facts = (RunFacts){
+    .n_ranks = scenario_ranks (scenario),
+    .peak_flops = cost_peak_flops (scenario),
+    .tokens_per_step = tokens_per_micro_batch * training->grad_accum * scenario_ranks (scenario),
+    .model_flops_per_token = cost->model_flops_per_token,
+    .hardware_flops_per_token
+    = cost->model_flops_per_token + recomputed_flops / tokens_per_micro_batch,
+    .capacity_bytes = scenario->gpu.memory_bytes - scenario->gpu.reserved_memory_bytes,
+  };
+}
+
+/* ---- the engine ---- */
+
+static SlowRank *
+slow_ranks (const SimulationConfig *simulation)
+{
+  SlowRank *slow = g_new (SlowRank, simulation->n_stragglers);
+
+  for (guint i = 0; i < simulation->n_stragglers; i++)
+    slow[i] = (SlowRank){ simulation->stragglers[i].rank, simulation->stragglers[i].factor };
+  return slow;
+}
+
+/* Somebody who asks for single ranks gets them all simulated. */
+static EngineOptions
+engine_options (const Scenario *scenario, const StudyOptions *options, const SlowRank *slow)
+{
+  const SimulationConfig *simulation = &scenario->simulation;
+
+  return (EngineOptions){
+    .n_ranks = scenario_ranks (scenario),
+    .folded = simulation->ranks == RANKS_FOLDED && !options->all_ranks && options->n_ranks == 0,
+    .compute_slowdown = simulation->compute_slowdown,
+    .compute_jitter = simulation->compute_jitter,
+    .seed = simulation->seed,
+    .slow_ranks = slow,
+    .n_slow_ranks = simulation->n_stragglers,
+    .force_events = simulation->engine == ENGINE_EVENTS,
+  };
+}
+
+/* Ranks in the order in which files hold them, without repetition: guint. */
+static GArray *
+wanted_ranks (const Scenario *scenario, const StudyOptions *options)
+{
+  const guint n_ranks = scenario_ranks (scenario);
+  GArray *wanted = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autofree gboolean *seen = g_new0 (gboolean, n_ranks);
+  const guint n = options->all_ranks ? n_ranks : options->n_ranks;
+
+  for (guint i = 0; i < n; i++)
+    {
+      const guint rank = options->all_ranks ? i : options->ranks[i];
+
+      g_assert (rank < n_ranks);
+      if (!seen[rank])
+        g_array_append_val (wanted, rank);
+      seen[rank] = TRUE;
+    }
+  return wanted;
+}
+
+/* Runs the engine; the timelines are those of @ranks, or the slowest rank's. */
+static GPtrArray *
+run_engine (const Program *program, const Network *network, const EngineOptions *engine,
+            const GArray *ranks, EngineResult *result)
+{
+  GPtrArray *timelines;
+
+  engine_run (program, network, engine, (const guint *)ranks->data, ranks->len, result);
+  timelines = g_ptr_array_ref (result->timelines);
+  engine_result_clear (result);
+  return timelines;
+}
+
+static gboolean
+move_to_front (GPtrArray *timelines, guint rank)
+{
+  for (guint i = 0; i < timelines->len; i++)
+    if (((const Timeline *)g_ptr_array_index (timelines, i))->rank == rank)
+      {
+        g_ptr_array_insert (timelines, 0, g_ptr_array_steal_index (timelines, i));
+        return TRUE;
+      }
+  return FALSE;
+}
+
+/* The timelines wanted, the slowest rank's first. Which rank that is shows only
+ * after a run: where others were asked for, a second run records it. */
+static GPtrArray *
+simulate (const Program *program, const Scenario *scenario, const StudyOptions *options,
+          StudyEffort *effort)
+{
+  g_autoptr (Network) network = network_new (&scenario->cluster);
+  g_autofree SlowRank *slow = slow_ranks (&scenario->simulation);
+  g_autoptr (GArray) ranks = wanted_ranks (scenario, options);
+  const EngineOptions engine = engine_options (scenario, options, slow);
+  EngineResult result;
+  GPtrArray *timelines = run_engine (program, network, &engine, ranks, &result);
+
+  effort->n_simulated_ranks = engine.folded ? 1 : engine.n_ranks;
+  effort->used_events = result.used_events;
+  if (!move_to_front (timelines, result.slowest_rank))
+    {
+      g_autoptr (GPtrArray) slowest = NULL;
+
+      g_array_set_size (ranks, 0);
+      slowest = run_engine (program, network, &engine, ranks, &result);
+      g_ptr_array_insert (timelines, 0, g_ptr_array_steal_index (slowest, 0));
+    }
+  return timelines;
+}
+
+/* one_pass is a wish that some settings cannot grant. */
+static gboolean
+one_pass_is_impossible (const Scenario *scenario)
+{
+  const EngineOptions engine = {
+    .n_ranks = scenario_ranks (scenario),
+    .compute_slowdown = scenario->simulation.compute_slowdown,
+    .compute_jitter = scenario->simulation.compute_jitter,
+  };
+
+  return scenario->simulation.engine == ENGINE_ONE_PASS && !engine_one_pass_applies (&engine);
+}
+
+void
+study_run (const Scenario *scenario, const StudyOptions *options, ReportRun *run,
+           StudyEffort *effort)
+{
+  g_autoptr (Program) program = NULL;
+  g_autoptr (GError) error = NULL;
+  StepCost cost;
+
+  *run = (ReportRun){ .scenario = scenario };
+  *effort = (StudyEffort){ 0 };
+  step_cost_new (scenario, &cost);
+  gather_facts (scenario, &cost, &run->facts);
+  if (one_pass_is_impossible (scenario))
+    {
+      figures_refuse (&run->figures, RUN_FAILED,
+                      "simulation.engine = one_pass cannot slow kernels beside collectives; "
+                      "take engine = auto or compute_slowdown = 0%");
+      return;
+    }
+  program = fsdp_program (scenario, &cost, &error);
+  if (program == NULL)
+    {
+      figures_refuse (&run->figures, RUN_REFUSED, error->message);
+      return;
+    }
+  effort->n_instructions = program_n_instructions (program);
+  run->timelines = simulate (program, scenario, options, effort);
+  figures_measure (g_ptr_array_index (run->timelines, 0), &run->facts, &run->figures);
+}
+
+void
+study_run_clear (ReportRun *run)
+{
+  figures_clear (&run->figures);
+  g_clear_pointer (&run->timelines, g_ptr_array_unref);
+}
