@@ -14,21 +14,22 @@ typedef struct
 
 typedef struct
 {
-  guint n_ranks;            /* of the job */
-  gboolean folded;          /* one rank stands for all, which must be alike */
-  double compute_slowdown;  /* a kernel runs at 1/(1+this) of its rate while a collective runs on its GPU */
-  double compute_jitter;    /* sigma of a log-normal factor on each jittered kernel run */
+  guint n_ranks;           /* of the job */
+  gboolean folded;         /* one rank stands for all, which must be alike */
+  double compute_slowdown; /* a kernel runs at 1/(1+this) of its rate while a collective runs on its
+                              GPU */
+  double compute_jitter;   /* sigma of a log-normal factor on each jittered kernel run */
   guint64 seed;
   const SlowRank *slow_ranks;
   guint n_slow_ranks;
-  gboolean force_events;    /* the event engine, though one pass would do */
+  gboolean force_events; /* the event engine, though one pass would do */
 } EngineOptions;
 
 typedef struct
 {
-  guint slowest_rank;      /* whose reported steps end last; the lowest of equals */
-  gboolean used_events;    /* which executor ran */
-  GPtrArray *timelines;    /* Timeline of each observed rank, in the order asked for; owned */
+  guint slowest_rank;       /* whose reported steps end last; the lowest of equals */
+  gboolean used_events;     /* which executor ran */
+  GPtrArray *timelines;     /* Timeline of each observed rank, in the order asked for; owned */
   SimTime fastest, slowest; /* reported time of the fastest and the slowest rank */
 } EngineResult;
 

@@ -57,8 +57,8 @@ typedef struct
   SimTime time;    /* on the device, alone */
   SimTime host;    /* of the host, for all kernels of the run */
   guint n_kernels; /* at least 1 */
-  gboolean fixed;  /* a given time: neither slowed by collectives nor jittered… */
-  gboolean jitter; /* …while this says that a rank's jitter applies */
+  gboolean fixed;  /* a given time, which collectives beside it do not slow down */
+  gboolean jitter; /* one pass of a block, to which a rank's jitter applies */
   TimelineLabel label;
 } KernelLaunch;
 
@@ -91,7 +91,8 @@ void program_stream_wait_stream (Program *program, StreamId stream, StreamId oth
 void program_host_wait (Program *program, EventId event, SimTime wakeup, TimelineLabel label);
 void program_host_busy (Program *program, SimTime time);
 
-BufferId program_alloc (Program *program, StreamId pool, MemoryKind kind, gint64 bytes, guint32 unit);
+BufferId program_alloc (Program *program, StreamId pool, MemoryKind kind, gint64 bytes,
+                        guint32 unit);
 
 /* @used_by: streams other than the pool's that record_stream() named, as a bit
  * mask (1 << stream): the block is reusable when they too are past this point. */
@@ -106,5 +107,6 @@ void program_end_of_step (Program *program, StreamId compute);
 void program_seal (Program *program, guint n_warmup_steps);
 
 guint program_n_instructions (const Program *program);
-/* One instruction as text, for dumps and tests ("collective all_gather comm.shard …"); the caller frees it. */
+/* One instruction as text, for dumps and tests ("collective all_gather comm.shard …"); the caller
+ * frees it. */
 char *program_describe (const Program *program, guint index);

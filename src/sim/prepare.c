@@ -1,0 +1,157 @@
+#include "config.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/prepare.h"
+
+/* SplitMix64's finalizer (Steele, Lea, Flood 2014, "Fast splittable pseudorandom
+ * number generators"): a bijection that mixes every bit of its input. */
+static guint64
+mix (guint64 x)
+{
+  x ^= x >> 30;
+  x *= G_GUINT64_CONSTANT (0xbf58476d1ce4e5b9);
+  x ^= x >> 27;
+  x *= G_GUINT64_CONSTANT (0x94d049bb133111eb);
+  return x ^ (x >> 31);
+}
+
+/* In (0, 1): never 0, so that its logarithm is finite. */
+static double
+uniform (guint64 bits)
+{
+  return ((double)(bits >> 11) + 0.5) * 0x1p-53;
+}
+
+/* A standard normal number that depends on nothing but seed, rank and
+ * instruction (Box-Muller). */
+static double
+normal (guint64 seed, guint rank, guint32 index)
+{
+  guint64 key = mix (mix (seed + G_GUINT64_CONSTANT (0x9e3779b97f4a7c15))
+                     ^ (((guint64)rank << 32) | index));
+  double radius = sqrt (-2.0 * log (uniform (key)));
+
+  return radius * cos (2.0 * G_PI * uniform (mix (key + G_GUINT64_CONSTANT (0x9e3779b97f4a7c15))));
+}
+
+/* Log-normal with mean 1, so that noise as such makes no kernel dearer. */
+SimTime
+prepared_kernel_time_noisy (const Prepared *prepared, guint32 index, guint rank)
+{
+  const Instruction *instruction = &prepared->instructions[index];
+  double factor = prepared->rank_factor == NULL ? 1.0 : prepared->rank_factor[rank];
+  double sigma = prepared->jitter;
+
+  if (instruction->jitter && sigma > 0)
+    factor *= exp (sigma * normal (prepared->seed, rank, index) - 0.5 * sigma * sigma);
+  return (SimTime)llround ((double)instruction->time * factor);
+}
+
+/* Groups of one communicator are priced alike, by the one that spans most nodes. */
+static GroupShape
+widest_shape (const Network *network, const ProgramCommunicator *communicator, guint n_ranks)
+{
+  GroupShape widest = { communicator->ranks, 0 };
+  guint block = communicator->ranks * communicator->stride;
+
+  for (guint first = 0; first < n_ranks; first += block)
+    for (guint offset = 0; offset < communicator->stride; offset++)
+      {
+        GroupShape shape = network_group_shape (network, first + offset, communicator->ranks,
+                                                communicator->stride);
+        if (shape.nodes > widest.nodes)
+          widest = shape;
+      }
+  return widest;
+}
+
+/* Most collectives of a program are alike; each kind is priced once. */
+typedef struct
+{
+  guint8 communicator, kind, in_place;
+  gint64 bytes;
+  SimTime time;
+} Price;
+
+static SimTime
+price_collective (GArray *prices, const Network *network, const GroupShape *shapes,
+                  const Instruction *instruction)
+{
+  for (guint i = 0; i < prices->len; i++)
+    {
+      const Price *price = &g_array_index (prices, Price, i);
+      if (price->bytes == instruction->bytes && price->communicator == instruction->communicator
+          && price->kind == instruction->detail && price->in_place == instruction->in_place)
+        return price->time;
+    }
+
+  Price price = { .communicator = instruction->communicator,
+                  .kind = instruction->detail,
+                  .in_place = instruction->in_place,
+                  .bytes = instruction->bytes };
+  price.time = network_collective (network, price.kind, &shapes[price.communicator], price.bytes,
+                                   price.in_place)
+                   .time_ps;
+  g_array_append_val (prices, price);
+  return price.time;
+}
+
+static void
+price_collectives (Prepared *prepared, const Network *network, guint n_ranks)
+{
+  const Program *program = prepared->program;
+  g_autoptr (GArray) prices = g_array_new (FALSE, FALSE, sizeof (Price));
+  GroupShape shapes[MAX_COMMUNICATORS];
+
+  for (guint i = 0; i < program->n_communicators; i++)
+    shapes[i] = widest_shape (network, &program->communicators[i], n_ranks);
+  for (guint i = 0; i < prepared->n; i++)
+    {
+      const Instruction *instruction = &prepared->instructions[i];
+
+      if (instruction->kind == PROGRAM_COLLECTIVE)
+        prepared->collective_time[i]
+            = instruction->fixed ? instruction->time
+                                 : price_collective (prices, network, shapes, instruction);
+    }
+}
+
+void
+prepare_run (const Program *program, const Network *network, const EngineOptions *options,
+             Prepared *prepared)
+{
+  g_assert (program->sealed);
+  *prepared = (Prepared){ .program = program,
+                          .instructions = program_instructions (program),
+                          .n = program->instructions->len,
+                          .n_ranks = options->folded ? 1 : options->n_ranks,
+                          .jitter = options->compute_jitter,
+                          .seed = options->seed,
+                          .slowdown = options->compute_slowdown };
+  prepared->collective_time = g_new0 (SimTime, prepared->n + 1);
+  for (guint i = 0; i < program->n_communicators; i++)
+    {
+      const ProgramCommunicator *communicator = &program->communicators[i];
+      g_assert (options->n_ranks % (communicator->ranks * communicator->stride) == 0);
+      prepared->groups[i].ranks = options->folded ? 1 : communicator->ranks;
+      prepared->groups[i].stride = options->folded ? 1 : communicator->stride;
+    }
+  price_collectives (prepared, network, options->n_ranks);
+  if (options->n_slow_ranks > 0)
+    {
+      prepared->rank_factor = g_new (double, prepared->n_ranks);
+      for (guint rank = 0; rank < prepared->n_ranks; rank++)
+        prepared->rank_factor[rank] = 1.0;
+      for (guint i = 0; i < options->n_slow_ranks; i++)
+        prepared->rank_factor[options->slow_ranks[i].rank] = options->slow_ranks[i].factor;
+    }
+}
+
+void
+prepared_clear (Prepared *prepared)
+{
+  g_clear_pointer (&prepared->collective_time, g_free);
+  g_clear_pointer (&prepared->rank_factor, g_free);
+}

@@ -1,0 +1,334 @@
+#include "config.h"
+
+#include "sim/instruction.h"
+
+Program *
+program_new (void)
+{
+  Program *program = g_new0 (Program, 1);
+
+  program->instructions = g_array_new (FALSE, TRUE, sizeof (Instruction));
+  program->buffers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  program->passing = program_add_event (program);
+  return program;
+}
+
+void
+program_free (Program *program)
+{
+  if (program == NULL)
+    return;
+  for (guint i = 0; i < program->n_streams; i++)
+    {
+      g_free (program->streams[i].name);
+      g_array_unref (program->streams[i].order);
+    }
+  for (guint i = 0; i < program->n_communicators; i++)
+    g_free (program->communicators[i].name);
+  g_array_unref (program->instructions);
+  g_array_unref (program->buffers);
+  g_free (program->position);
+  g_free (program->turn);
+  g_free (program);
+}
+
+StreamId
+program_add_stream (Program *program, const char *name, TimelineLane lane)
+{
+  g_assert (program->n_streams < MAX_STREAMS);
+  ProgramStream *stream = &program->streams[program->n_streams];
+  stream->name = g_strdup (name);
+  stream->lane = lane;
+  stream->order = g_array_new (FALSE, FALSE, sizeof (guint32));
+  return (StreamId)program->n_streams++;
+}
+
+CommunicatorId
+program_add_communicator (Program *program, const char *name, TimelineLane lane, guint ranks,
+                          guint stride)
+{
+  g_assert (program->n_communicators < MAX_COMMUNICATORS);
+  g_assert (ranks > 0 && stride > 0);
+  program->communicators[program->n_communicators]
+      = (ProgramCommunicator){ g_strdup (name), lane, ranks, stride };
+  return (CommunicatorId)program->n_communicators++;
+}
+
+EventId
+program_add_event (Program *program)
+{
+  return program->n_events++;
+}
+
+static void
+append (Program *program, const Instruction *instruction)
+{
+  g_assert (!program->sealed);
+  g_array_append_val (program->instructions, *instruction);
+}
+
+/* A run of n kernels that the host launches at an even pace. On the device it is
+ * one contiguous piece: where the host is the slower one, the piece is placed so
+ * that its last kernel starts as the host has launched it. */
+static SimTime
+launch_issue_delay (const KernelLaunch *launch)
+{
+  SimTime first_enqueued = launch->host / launch->n_kernels;
+  SimTime before_last = launch->time - launch->time / launch->n_kernels;
+
+  return MAX (first_enqueued, launch->host - before_last);
+}
+
+void
+program_launch (Program *program, const KernelLaunch *launch)
+{
+  g_assert (launch->stream < program->n_streams && launch->n_kernels > 0);
+  g_assert (launch->time >= 0 && launch->host >= 0);
+  append (program, &(Instruction){ .kind = PROGRAM_LAUNCH,
+                                   .stream = launch->stream,
+                                   .fixed = launch->fixed != FALSE,
+                                   .jitter = launch->jitter != FALSE,
+                                   .time = launch->time,
+                                   .host = launch->host,
+                                   .issue = launch_issue_delay (launch),
+                                   .label = launch->label });
+}
+
+void
+program_collective (Program *program, const CollectiveLaunch *launch)
+{
+  g_assert (launch->stream < program->n_streams);
+  g_assert (launch->communicator < program->n_communicators);
+  g_assert (launch->host >= 0 && launch->bytes >= 0);
+  append (program, &(Instruction){ .kind = PROGRAM_COLLECTIVE,
+                                   .stream = launch->stream,
+                                   .communicator = launch->communicator,
+                                   .detail = (guint8)launch->kind,
+                                   .fixed = launch->fixed_time != SIM_TIME_NONE,
+                                   .in_place = launch->in_place != FALSE,
+                                   .time = launch->fixed_time,
+                                   .host = launch->host,
+                                   .issue = launch->host,
+                                   .bytes = launch->bytes,
+                                   .label = launch->label });
+}
+
+void
+program_record (Program *program, EventId event, StreamId stream)
+{
+  g_assert (event < program->n_events && stream < program->n_streams);
+  append (program, &(Instruction){ .kind = PROGRAM_RECORD, .stream = stream, .id = event });
+}
+
+void
+program_stream_wait (Program *program, StreamId stream, EventId event)
+{
+  g_assert (event < program->n_events && stream < program->n_streams);
+  append (program, &(Instruction){ .kind = PROGRAM_STREAM_WAIT, .stream = stream, .id = event });
+}
+
+void
+program_stream_wait_stream (Program *program, StreamId stream, StreamId other)
+{
+  program_record (program, program->passing, other);
+  program_stream_wait (program, stream, program->passing);
+}
+
+void
+program_host_wait (Program *program, EventId event, SimTime wakeup, TimelineLabel label)
+{
+  g_assert (event < program->n_events && wakeup >= 0);
+  append (program,
+          &(Instruction){ .kind = PROGRAM_HOST_WAIT, .id = event, .time = wakeup, .label = label });
+}
+
+void
+program_host_busy (Program *program, SimTime time)
+{
+  g_assert (time >= 0);
+  if (time > 0)
+    append (program, &(Instruction){ .kind = PROGRAM_HOST_BUSY, .host = time });
+}
+
+BufferId
+program_alloc (Program *program, StreamId pool, MemoryKind kind, gint64 bytes, guint32 unit)
+{
+  guint32 index = program->instructions->len;
+
+  g_assert (pool < program->n_streams && bytes >= 0);
+  append (program, &(Instruction){ .kind = PROGRAM_ALLOC,
+                                   .stream = pool,
+                                   .detail = (guint8)kind,
+                                   .id = program->buffers->len,
+                                   .bytes = bytes,
+                                   .label = { .unit = unit } });
+  g_array_append_val (program->buffers, index);
+  return program->buffers->len - 1;
+}
+
+void
+program_free_buffer (Program *program, BufferId buffer, guint32 used_by)
+{
+  g_assert (buffer < program->buffers->len);
+  guint32 origin = g_array_index (program->buffers, guint32, buffer);
+  Instruction instruction = g_array_index (program->instructions, Instruction, origin);
+
+  instruction.kind = PROGRAM_FREE;
+  instruction.used_by = used_by;
+  append (program, &instruction);
+}
+
+void
+program_end_of_load (Program *program)
+{
+  append (program, &(Instruction){ .kind = PROGRAM_END_OF_LOAD });
+}
+
+void
+program_end_of_step (Program *program, StreamId compute)
+{
+  g_assert (compute < program->n_streams);
+  append (program,
+          &(Instruction){ .kind = PROGRAM_END_OF_STEP, .stream = compute, .id = program->n_steps });
+  program->n_steps++;
+}
+
+guint
+program_n_instructions (const Program *program)
+{
+  return program->instructions->len;
+}
+
+/* ---- sealing ---- */
+
+static gboolean
+runs_on_stream (const Instruction *instruction)
+{
+  switch ((InstructionKind)instruction->kind)
+    {
+    case PROGRAM_LAUNCH:
+    case PROGRAM_COLLECTIVE:
+    case PROGRAM_RECORD:
+    case PROGRAM_STREAM_WAIT:
+    case PROGRAM_END_OF_STEP:
+      return TRUE;
+    case PROGRAM_HOST_WAIT:
+    case PROGRAM_HOST_BUSY:
+    case PROGRAM_ALLOC:
+    case PROGRAM_FREE:
+    case PROGRAM_END_OF_LOAD:
+    case N_INSTRUCTIONS:
+      break;
+    }
+  return FALSE;
+}
+
+static void
+put_on_stream (Program *program, Instruction *instruction, guint32 index)
+{
+  GArray *order = program->streams[instruction->stream].order;
+
+  program->position[index] = order->len;
+  g_array_append_val (order, index);
+}
+
+/* Ties every wait to the recording it means: the latest before it. */
+static void
+tie_events (Instruction *instruction, guint32 index, guint32 *latest)
+{
+  if (instruction->kind == PROGRAM_RECORD)
+    latest[instruction->id] = index;
+  if (instruction->kind == PROGRAM_STREAM_WAIT || instruction->kind == PROGRAM_HOST_WAIT)
+    {
+      instruction->source = latest[instruction->id];
+      g_assert (instruction->source != INSTRUCTION_NONE);
+    }
+}
+
+static void
+check_buffer (const Instruction *instruction, gboolean *live)
+{
+  if (instruction->kind == PROGRAM_ALLOC)
+    live[instruction->id] = TRUE;
+  if (instruction->kind == PROGRAM_FREE)
+    {
+      g_assert (live[instruction->id]);
+      live[instruction->id] = FALSE;
+    }
+}
+
+void
+program_seal (Program *program, guint n_warmup_steps)
+{
+  guint n = program->instructions->len;
+  g_autofree guint32 *latest = g_new (guint32, program->n_events);
+  g_autofree gboolean *live = g_new0 (gboolean, program->buffers->len + 1);
+  guint32 turns[MAX_COMMUNICATORS] = { 0 };
+  SimTime host = 0;
+
+  g_assert (!program->sealed && n_warmup_steps < program->n_steps);
+  memset (latest, 0xff, program->n_events * sizeof (guint32));
+  program->position = g_new0 (guint32, n);
+  program->turn = g_new0 (guint32, n);
+  for (guint32 i = 0; i < n; i++)
+    {
+      Instruction *instruction = &g_array_index (program->instructions, Instruction, i);
+
+      instruction->segment = program->n_host_waits;
+      instruction->host_before = host;
+      host += instruction->host;
+      tie_events (instruction, i, latest);
+      check_buffer (instruction, live);
+      if (runs_on_stream (instruction))
+        put_on_stream (program, instruction, i);
+      if (instruction->kind == PROGRAM_COLLECTIVE)
+        program->turn[i] = turns[instruction->communicator]++;
+      if (instruction->kind == PROGRAM_HOST_WAIT)
+        program->n_host_waits++;
+    }
+  program->n_warmup_steps = n_warmup_steps;
+  program->sealed = TRUE;
+}
+
+/* ---- describing ---- */
+
+static const char *const instruction_names[] = {
+#define INSTRUCTION(name, text) text,
+#include "sim/instructions.def"
+#undef INSTRUCTION
+};
+
+char *
+program_describe (const Program *program, guint index)
+{
+  const Instruction *instruction = &program_instructions (program)[index];
+  const char *name = instruction_names[instruction->kind];
+  g_autofree char *unit = timeline_unit_name (instruction->label.unit);
+  const char *stream = program->n_streams > 0 ? program->streams[instruction->stream].name : "";
+
+  switch ((InstructionKind)instruction->kind)
+    {
+    case PROGRAM_LAUNCH:
+      return g_strdup_printf ("%s %s %s %s", name, stream, timeline_op_name (instruction->label.op),
+                              unit);
+    case PROGRAM_COLLECTIVE:
+      return g_strdup_printf ("%s %s %s %s %s", name, stream,
+                              program->communicators[instruction->communicator].name,
+                              timeline_op_name (instruction->label.op), unit);
+    case PROGRAM_RECORD:
+    case PROGRAM_STREAM_WAIT:
+      return g_strdup_printf ("%s %s e%u", name, stream, instruction->id);
+    case PROGRAM_HOST_WAIT:
+      return g_strdup_printf ("%s e%u", name, instruction->id);
+    case PROGRAM_ALLOC:
+    case PROGRAM_FREE:
+      return g_strdup_printf ("%s %s %s %s %" G_GINT64_FORMAT, name, stream,
+                              memory_kind_name (instruction->detail), unit, instruction->bytes);
+    case PROGRAM_HOST_BUSY:
+    case PROGRAM_END_OF_LOAD:
+    case PROGRAM_END_OF_STEP:
+    case N_INSTRUCTIONS:
+      break;
+    }
+  return g_strdup (name);
+}

@@ -1,0 +1,222 @@
+#include "config.h"
+
+#include "sim/prepare.h"
+
+/* The moment up to which a stream, communicator or event is taken, and the
+ * record that keeps it so. */
+typedef struct
+{
+  SimTime until;
+  guint32 record;
+  WaitReason why; /* of work that starts when this is over */
+} Taken;
+
+typedef struct
+{
+  const Prepared *prepared;
+  const Observation *observation;
+  Timeline *timeline;
+  SimTime host;
+  guint32 host_record; /* the last wait of the host that blocked */
+  Taken streams[MAX_STREAMS];
+  Taken communicators[MAX_COMMUNICATORS];
+  Taken *events;
+} Replay;
+
+static guint32
+add_record (Replay *replay, const TimelineRecord *record)
+{
+  g_array_append_val (replay->timeline->records, *record);
+  return replay->timeline->records->len - 1;
+}
+
+/* The later of the two; the first where they are equal. */
+static Taken
+later (Taken a, Taken b)
+{
+  return b.until > a.until ? b : a;
+}
+
+static Taken
+host_taken (const Replay *replay, SimTime until)
+{
+  return (Taken){ until, replay->host_record, WAITED_FOR_HOST };
+}
+
+static void
+launch (Replay *replay, const Instruction *instruction, guint32 index)
+{
+  Taken *stream = &replay->streams[instruction->stream];
+  Taken last = later (*stream, host_taken (replay, replay->host + instruction->issue));
+  SimTime end = last.until + replay->observation->times[index];
+  const ProgramStream *where = &replay->prepared->program->streams[instruction->stream];
+
+  replay->host += instruction->host;
+  guint32 record = add_record (replay, &(TimelineRecord){ .start = last.until,
+                                                          .end = end,
+                                                          .label = instruction->label,
+                                                          .waited_for = last.record,
+                                                          .waited_why = (guint8)last.why,
+                                                          .lane = (guint8)where->lane,
+                                                          .stream = instruction->stream,
+                                                          .peers_from = last.until });
+  *stream = (Taken){ end, record, WAITED_FOR_STREAM };
+}
+
+static void
+collective (Replay *replay, const Instruction *instruction, guint32 index)
+{
+  Taken *stream = &replay->streams[instruction->stream];
+  Taken *communicator = &replay->communicators[instruction->communicator];
+  const ProgramCommunicator *where
+      = &replay->prepared->program->communicators[instruction->communicator];
+  SimTime end = replay->observation->times[index];
+
+  replay->host += instruction->host;
+  Taken last = later (later (*communicator, *stream), host_taken (replay, replay->host));
+  g_assert (end >= last.until + replay->prepared->collective_time[index]);
+  guint32 record = add_record (
+      replay, &(TimelineRecord){ .start = last.until,
+                                 .end = end,
+                                 .bytes = instruction->bytes,
+                                 .label = instruction->label,
+                                 .waited_for = last.record,
+                                 .waited_why = (guint8)last.why,
+                                 .lane = (guint8)where->lane,
+                                 .stream = instruction->stream,
+                                 .peers_from = end - replay->prepared->collective_time[index] });
+  *stream = (Taken){ end, record, WAITED_FOR_STREAM };
+  *communicator = (Taken){ end, record, WAITED_FOR_COMMUNICATOR };
+}
+
+static void
+host_wait (Replay *replay, const Instruction *instruction)
+{
+  const Taken *event = &replay->events[instruction->id];
+
+  if (event->until <= replay->host)
+    return;
+  SimTime woken = event->until + instruction->time;
+  replay->host_record = add_record (replay, &(TimelineRecord){ .start = replay->host,
+                                                               .end = woken,
+                                                               .label = instruction->label,
+                                                               .waited_for = event->record,
+                                                               .waited_why = WAITED_FOR_EVENT,
+                                                               .lane = LANE_HOST,
+                                                               .stream = G_MAXUINT8,
+                                                               .peers_from = replay->host });
+  replay->host = woken;
+}
+
+static void
+stream_wait (Replay *replay, const Instruction *instruction)
+{
+  Taken event = replay->events[instruction->id];
+
+  event.why = WAITED_FOR_EVENT;
+  replay->streams[instruction->stream] = later (replay->streams[instruction->stream], event);
+}
+
+static void
+change_memory (Replay *replay, const Instruction *instruction)
+{
+  gboolean alloc = instruction->kind == PROGRAM_ALLOC;
+  MemoryChange change = { .time = replay->host,
+                          .reusable = replay->host,
+                          .bytes = alloc ? instruction->bytes : -instruction->bytes,
+                          .unit = instruction->label.unit,
+                          .kind = instruction->detail,
+                          .pool = instruction->stream };
+
+  for (guint i = 0; i < replay->prepared->program->n_streams; i++)
+    if ((instruction->used_by & (1u << i)) != 0)
+      change.reusable = MAX (change.reusable, replay->streams[i].until);
+  g_array_append_val (replay->timeline->changes, change);
+}
+
+static void
+begin_step (Timeline *timeline)
+{
+  TimelineStep step
+      = { .first_record = timeline->records->len, .first_change = timeline->changes->len };
+  g_array_append_val (timeline->steps, step);
+}
+
+static void
+end_step (Replay *replay, const Instruction *instruction)
+{
+  Timeline *timeline = replay->timeline;
+  const Program *program = replay->prepared->program;
+  SimTime end = replay->streams[instruction->stream].until;
+
+  g_array_index (timeline->steps, TimelineStep, instruction->id).end = end;
+  if (instruction->id + 1 == program->n_warmup_steps)
+    timeline->origin = end;
+  if (instruction->id + 1 < program->n_steps)
+    begin_step (timeline);
+}
+
+static void
+replay_instruction (Replay *replay, guint32 index)
+{
+  const Instruction *instruction = &replay->prepared->instructions[index];
+
+  switch ((InstructionKind)instruction->kind)
+    {
+    case PROGRAM_LAUNCH:
+      launch (replay, instruction, index);
+      break;
+    case PROGRAM_COLLECTIVE:
+      collective (replay, instruction, index);
+      break;
+    case PROGRAM_RECORD:
+      replay->events[instruction->id] = replay->streams[instruction->stream];
+      break;
+    case PROGRAM_STREAM_WAIT:
+      stream_wait (replay, instruction);
+      break;
+    case PROGRAM_HOST_WAIT:
+      host_wait (replay, instruction);
+      break;
+    case PROGRAM_HOST_BUSY:
+      replay->host += instruction->host;
+      break;
+    case PROGRAM_ALLOC:
+    case PROGRAM_FREE:
+      change_memory (replay, instruction);
+      break;
+    case PROGRAM_END_OF_LOAD:
+      begin_step (replay->timeline);
+      break;
+    case PROGRAM_END_OF_STEP:
+      end_step (replay, instruction);
+      break;
+    case N_INSTRUCTIONS:
+      break;
+    }
+}
+
+Timeline *
+replay_record (const Prepared *prepared, const Observation *observation)
+{
+  const Program *program = prepared->program;
+  const Taken nothing = { 0, RECORD_NONE, WAITED_FOR_NOTHING };
+  Replay replay = { .prepared = prepared,
+                    .observation = observation,
+                    .timeline = timeline_new (),
+                    .host_record = RECORD_NONE,
+                    .events = g_new (Taken, program->n_events) };
+
+  for (guint i = 0; i < MAX_STREAMS; i++)
+    replay.streams[i] = nothing;
+  for (guint i = 0; i < MAX_COMMUNICATORS; i++)
+    replay.communicators[i] = nothing;
+  replay.timeline->rank = observation->rank;
+  replay.timeline->n_warmup_steps = program->n_warmup_steps;
+  for (guint i = 0; i < program->n_streams; i++)
+    g_ptr_array_add (replay.timeline->stream_names, g_strdup (program->streams[i].name));
+  for (guint32 i = 0; i < prepared->n; i++)
+    replay_instruction (&replay, i);
+  g_free (replay.events);
+  return replay.timeline;
+}
