@@ -15,6 +15,3 @@ typedef enum
 /* All steps, warm-up first; sealed. NULL and FSDP_ERROR where PyTorch refuses
  * the settings. */
 Program *fsdp_program (const Scenario *scenario, const StepCost *cost, GError **error);
-
-/* Elements of the largest shard of all units together: what the optimizer steps on. */
-gint64 fsdp_shard_elements (const Scenario *scenario, const StepCost *cost);

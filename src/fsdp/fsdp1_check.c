@@ -1,0 +1,53 @@
+#include "config.h"
+
+#include "fsdp/hooks.h"
+#include "fsdp/runtime.h"
+
+static gboolean
+refuse (GError **error, const char *reason)
+{
+  g_set_error_literal (error, FSDP_ERROR, FSDP_ERROR_REFUSED, reason);
+  return FALSE;
+}
+
+/* Before pytorch#105090 (2.1) the recompute's post-forward hook freed the
+ * parameters that the pending backward needed: pytorch#82203, #92935. */
+static gboolean
+check_checkpointing (const Scenario *scenario, GError **error)
+{
+  const CheckpointConfig *checkpoint = &scenario->checkpoint;
+
+  if (checkpoint->method == CHECKPOINT_OUTSIDE && !checkpoint->use_reentrant
+      && scenario->fsdp.torch_minor < 1)
+    return refuse (error,
+                   "before torch 2.1, non-reentrant torch.utils.checkpoint around an FSDP1 unit "
+                   "frees the parameters that its backward needs (pytorch#105090); use torch 2.1 "
+                   "or newer, use_reentrant = true, or apply_activation_checkpointing");
+  if (checkpoint->method != CHECKPOINT_NONE && checkpoint->select_op)
+    return refuse (error, "op-level selective checkpointing (select = op) is not simulated by this "
+                          "version; use select = all or every:K");
+  return TRUE;
+}
+
+static gboolean
+check_sharding (const Scenario *scenario, GError **error)
+{
+  const FsdpConfig *fsdp = &scenario->fsdp;
+  gboolean hybrid
+      = fsdp->strategy == STRATEGY_HYBRID_SHARD || fsdp->strategy == STRATEGY_HYBRID_SHARD_ZERO2;
+
+  if (hybrid && fsdp->shard_group_size == 1 && scenario_ranks (scenario) > 1)
+    return refuse (error, "with a shard group of one rank FSDP1 falls back to NO_SHARD inside that "
+                          "rank, and gradients are never reduced; use NO_SHARD or a larger "
+                          "shard_group_size");
+  if (fsdp->units == UNITS_EMBED_BLOCKS_HEAD)
+    return refuse (error, "one unit of final norm and head needs fully_shard([norm, head]), which "
+                          "FSDP1 does not have; use units = root_and_blocks or one");
+  return TRUE;
+}
+
+gboolean
+fsdp1_check (const Scenario *scenario, GError **error)
+{
+  return check_checkpointing (scenario, error) && check_sharding (scenario, error);
+}

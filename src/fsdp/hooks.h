@@ -1,0 +1,40 @@
+/* What a data-parallel runtime hangs on the modules of a model. The step walks
+ * through the model and calls these where PyTorch would; the runtime writes what
+ * they make the host do. @unit is an index into Units. */
+#pragma once
+
+#include "fsdp/writer.h"
+
+typedef struct _Runtime Runtime;
+
+typedef struct
+{
+  /* Streams, communicators, and the memory that stays: before the first step. */
+  void (*load) (Runtime *runtime);
+  void (*pre_forward) (Runtime *runtime, guint unit, gboolean grad_enabled);
+  void (*post_forward) (Runtime *runtime, guint unit, gboolean grad_enabled);
+  void (*pre_backward) (Runtime *runtime, guint unit);
+  /* The unit's gradients are about to appear: memory for them, before its backward kernels. */
+  void (*gradients_begin) (Runtime *runtime, guint unit);
+  void (*post_backward) (Runtime *runtime, guint unit);
+  /* After loss.backward() of a micro-batch. */
+  void (*end_of_backward) (Runtime *runtime);
+  /* The group over which clip_grad_norm_() sums. */
+  CommunicatorId (*norm_communicator) (Runtime *runtime);
+  /* optimizer.zero_grad (): drops the sharded gradients. */
+  void (*zero_grad) (Runtime *runtime);
+  void (*free) (Runtime *runtime);
+} RuntimeHooks;
+
+struct _Runtime
+{
+  const RuntimeHooks *hooks;
+  Writer *writer;
+  gboolean sync_gradients; /* FALSE inside no_sync() */
+};
+
+/* The runtimes. */
+Runtime *fsdp1_new (Writer *writer);
+
+/* What PyTorch refuses or breaks on in FSDP1; FALSE and FSDP_ERROR_REFUSED. */
+gboolean fsdp1_check (const Scenario *scenario, GError **error);

@@ -1,0 +1,162 @@
+#include "config.h"
+
+#include "fsdp/step.h"
+
+#define ROOT                  0
+#define OPTIMIZER_STATE_BYTES 4 /* fp32 */
+
+typedef struct
+{
+  Runtime *runtime;
+  Writer *writer;
+  Checkpointing *checkpointing;
+  BufferId head_saved;
+  gboolean has_states; /* the optimizer has stepped once */
+} Step;
+
+static void
+launch (Step *step, const KernelRun *run, TimelineOp op, guint32 unit)
+{
+  writer_launch (step->writer, step->writer->compute, run, op, unit);
+}
+
+static void
+forward (Step *step)
+{
+  Runtime *runtime = step->runtime;
+  Writer *writer = step->writer;
+
+  writer->phase = PHASE_FORWARD;
+  runtime->hooks->pre_forward (runtime, ROOT, TRUE);
+  launch (step, &writer->cost->embed_forward, TIMELINE_FORWARD, UNIT_EMBED);
+  for (guint block = 0; block < writer->scenario->model.layers; block++)
+    checkpointing_forward (step->checkpointing, block);
+  step->head_saved = program_alloc (writer->program, writer->compute, MEMORY_ACTIVATIONS,
+                                    writer->cost->head_saved_bytes, UNIT_HEAD);
+  launch (step, &writer->cost->head_forward, TIMELINE_FORWARD, UNIT_HEAD);
+  runtime->hooks->post_forward (runtime, ROOT, TRUE);
+}
+
+static void
+head_backward (Step *step)
+{
+  Writer *writer = step->writer;
+
+  BufferId workspace = program_alloc (writer->program, writer->compute, MEMORY_ACTIVATIONS,
+                                      writer->cost->head_workspace_bytes, UNIT_HEAD);
+  launch (step, &writer->cost->head_backward, TIMELINE_BACKWARD, UNIT_HEAD);
+  program_free_buffer (writer->program, workspace, 0);
+  program_free_buffer (writer->program, step->head_saved, 0);
+}
+
+/* The root's own gradients are complete when the embedding's is, the last of all. */
+static void
+backward (Step *step)
+{
+  Runtime *runtime = step->runtime;
+  Writer *writer = step->writer;
+
+  writer->phase = PHASE_BACKWARD;
+  runtime->hooks->pre_backward (runtime, ROOT);
+  runtime->hooks->gradients_begin (runtime, ROOT);
+  head_backward (step);
+  for (guint block = writer->scenario->model.layers; block-- > 0;)
+    checkpointing_backward (step->checkpointing, block);
+  launch (step, &writer->cost->embed_backward, TIMELINE_BACKWARD, UNIT_EMBED);
+  runtime->hooks->post_backward (runtime, ROOT);
+  runtime->hooks->end_of_backward (runtime);
+}
+
+/* Norms of the shards, one all-reduce of a float, and a multiplication. A given
+ * time is all three in one launch. */
+static void
+clip_gradients (Step *step)
+{
+  Writer *writer = step->writer;
+  const Scenario *scenario = writer->scenario;
+
+  if (scenario->training.max_grad_norm <= 0)
+    return;
+  KernelRun norm = cost_grad_norm (scenario, writer->units.shard);
+  launch (step, &norm, TIMELINE_GRAD_CLIP, UNIT_ROOT);
+  if (scenario->timing.grad_clip != TIMING_NOT_GIVEN)
+    return;
+  writer_collective (
+      writer,
+      &(WriterCollective){ .communicator = step->runtime->hooks->norm_communicator (step->runtime),
+                           .stream = writer->compute,
+                           .kind = COLLECTIVE_ALL_REDUCE,
+                           .bytes = sizeof (float),
+                           .in_place = TRUE,
+                           .given = SIM_TIME_NONE },
+      UNIT_ROOT);
+  KernelRun scale = cost_grad_scale (scenario, writer->units.shard);
+  launch (step, &scale, TIMELINE_GRAD_CLIP, UNIT_ROOT);
+}
+
+static void
+make_optimizer_states (Step *step)
+{
+  Writer *writer = step->writer;
+
+  if (step->has_states)
+    return;
+  step->has_states = TRUE;
+  if (writer->scenario->training.optimizer == OPTIMIZER_SGD)
+    return; /* without momentum */
+  program_alloc (writer->program, writer->compute, MEMORY_OPTIMIZER,
+                 2 * writer->units.shard * OPTIMIZER_STATE_BYTES, UNIT_ROOT);
+}
+
+/* PyTorch's default AdamW goes through lists of tensors (foreach) and keeps a
+ * list of temporaries as large as one of its states. */
+static void
+optimizer_step (Step *step)
+{
+  Writer *writer = step->writer;
+  gboolean foreach = writer->scenario->training.optimizer == OPTIMIZER_ADAMW;
+  KernelRun run = cost_optimizer_step (writer->scenario, writer->units.shard);
+
+  make_optimizer_states (step);
+  BufferId temporaries
+      = program_alloc (writer->program, writer->compute, MEMORY_OTHER,
+                       foreach ? writer->units.shard * OPTIMIZER_STATE_BYTES : 0, UNIT_ROOT);
+  launch (step, &run, TIMELINE_OPTIMIZER, UNIT_ROOT);
+  program_free_buffer (writer->program, temporaries, 0);
+}
+
+static void
+training_step (Step *step)
+{
+  Runtime *runtime = step->runtime;
+  Writer *writer = step->writer;
+  const TrainingConfig *training = &writer->scenario->training;
+
+  for (guint i = 0; i < training->grad_accum; i++)
+    {
+      writer->micro_batch = i;
+      runtime->sync_gradients = !training->no_sync || i + 1 == training->grad_accum;
+      forward (step);
+      backward (step);
+    }
+  writer->phase = PHASE_OPTIMIZER;
+  clip_gradients (step);
+  optimizer_step (step);
+  runtime->hooks->zero_grad (runtime);
+  program_end_of_step (writer->program, writer->compute);
+}
+
+void
+step_write_program (Runtime *runtime)
+{
+  Writer *writer = runtime->writer;
+  const SimulationConfig *simulation = &writer->scenario->simulation;
+  g_autoptr (Checkpointing) checkpointing = checkpointing_new (runtime);
+  Step step = { .runtime = runtime, .writer = writer, .checkpointing = checkpointing };
+
+  runtime->hooks->load (runtime);
+  program_end_of_load (writer->program);
+  for (guint i = 0; i < simulation->warmup_steps + simulation->steps; i++)
+    training_step (&step);
+  program_seal (writer->program, simulation->warmup_steps);
+}

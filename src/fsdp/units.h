@@ -1,0 +1,40 @@
+/* The FSDP units of a model: which parameters are gathered and reduced together,
+ * and what [timing] says of their collectives. */
+#pragma once
+
+#include "cost/step_cost.h"
+#include "sim/program.h"
+
+#define UNIT_INDEX_NONE G_MAXUINT
+
+typedef struct
+{
+  guint32 label;      /* UNIT_ROOT, UNIT_FIRST_BLOCK + k, … */
+  gint64 elements;    /* parameters */
+  gint64 shard;       /* of one rank, padded: ceil (elements / shard ranks) */
+  SimTime all_gather; /* given times, or SIM_TIME_NONE */
+  SimTime reduce_scatter;
+  SimTime all_reduce;
+} Unit;
+
+typedef struct
+{
+  Unit *list; /* in forward order; the root, which owns what no other unit does, is 0 */
+  guint n;
+  guint first_block; /* index of block 0's unit; UNIT_INDEX_NONE: blocks belong to the root's */
+  gint64 shard;      /* of all units together */
+} Units;
+
+void units_init (Units *units, const Scenario *scenario, const StepCost *cost);
+void units_clear (Units *units);
+
+/* Index of the unit that wraps a block, UNIT_INDEX_NONE if none does. */
+static inline guint
+units_of_block (const Units *units, guint block)
+{
+  return units->first_block == UNIT_INDEX_NONE ? UNIT_INDEX_NONE : units->first_block + block;
+}
+
+/* Ranks that share one copy of the parameters, and copies of it in the job. */
+guint units_shard_ranks (const Scenario *scenario);
+guint units_replicas (const Scenario *scenario);

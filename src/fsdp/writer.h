@@ -1,0 +1,40 @@
+/* What every runtime needs to write a host program: the program, what its pieces
+ * cost, and where in the step it is, from which labels are made. */
+#pragma once
+
+#include "fsdp/units.h"
+
+typedef struct
+{
+  Program *program;
+  const Scenario *scenario;
+  const StepCost *cost;
+  Units units;
+  StreamId compute;
+  TimelinePhase phase;
+  guint micro_batch;
+} Writer;
+
+TimelineLabel writer_label (const Writer *writer, TimelineOp op, guint32 unit);
+
+/* Launches @run, which is nothing where it has no kernels. */
+void writer_launch (Writer *writer, StreamId stream, const KernelRun *run, TimelineOp op,
+                    guint32 unit);
+
+/* A device copy of FSDP's own that reads and writes @bytes in all. */
+void writer_copy (Writer *writer, StreamId stream, gint64 bytes, guint32 unit);
+
+typedef struct
+{
+  CommunicatorId communicator;
+  StreamId stream;
+  CollectiveKind kind;
+  gint64 bytes;
+  gboolean in_place;
+  SimTime given; /* or SIM_TIME_NONE; 0: not launched */
+} WriterCollective;
+
+void writer_collective (Writer *writer, const WriterCollective *collective, guint32 unit);
+
+/* Host time of one of FSDP's hooks. */
+void writer_hook (Writer *writer);
