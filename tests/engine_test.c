@@ -1,0 +1,371 @@
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "program_fixture.h"
+
+static const EngineOptions one_rank = { .n_ranks = 1, .folded = TRUE };
+static const EngineOptions one_rank_events = { .n_ranks = 1, .folded = TRUE, .force_events = TRUE };
+
+/* A program of one step on "compute" and "comm", to which a test adds. */
+typedef struct
+{
+  Program *program;
+  StreamId compute, comm;
+  CommunicatorId group;
+} Small;
+
+static Small
+small_begin (guint ranks)
+{
+  Small small = { .program = program_new () };
+
+  small.compute = program_add_stream (small.program, "compute", LANE_COMPUTE);
+  small.comm = program_add_stream (small.program, "comm", LANE_COMM_SHARD);
+  small.group = program_add_communicator (small.program, "group", LANE_COMM_SHARD, ranks, 1);
+  program_end_of_load (small.program);
+  return small;
+}
+
+static void
+small_end (Small *small)
+{
+  program_end_of_step (small->program, small->compute);
+  program_seal (small->program, 0);
+}
+
+/* Runs under both executors, which must agree, and frees the program. */
+static Timeline *
+small_run (Small *small)
+{
+  g_autoptr (Timeline) events = fixture_run (small->program, &one_rank_events, 0);
+  Timeline *timeline = fixture_run (small->program, &one_rank, 0);
+
+  fixture_assert_same (timeline, events);
+  program_free (small->program);
+  return timeline;
+}
+
+static void
+assert_record (const Timeline *timeline, guint32 index, SimTime start, SimTime end)
+{
+  assert_int_equal (timeline_record (timeline, index)->start, start);
+  assert_int_equal (timeline_record (timeline, index)->end, end);
+}
+
+/* Two kernels of 100 on one stream, launched at 5 and 10: 5..105, 105..205. */
+static void
+a_stream_runs_its_work_in_order (void **state)
+{
+  (void)state;
+  Small small = small_begin (1);
+  fixture_kernel (small.program, small.compute, 100, 5);
+  fixture_kernel (small.program, small.compute, 100, 5);
+  small_end (&small);
+  g_autoptr (Timeline) timeline = small_run (&small);
+
+  assert_record (timeline, 0, 5, 105);
+  assert_record (timeline, 1, 105, 205);
+  assert_int_equal (timeline_record (timeline, 1)->waited_why, WAITED_FOR_STREAM);
+  assert_int_equal (timeline_record (timeline, 1)->waited_for, 0);
+  assert_int_equal (timeline_reported_time (timeline), 205);
+}
+
+/* A kernel of 10 launched at 50 and one at 100: the device idles in between. */
+static void
+work_does_not_start_before_the_host_has_enqueued_it (void **state)
+{
+  (void)state;
+  Small small = small_begin (1);
+  fixture_kernel (small.program, small.compute, 10, 50);
+  fixture_kernel (small.program, small.compute, 10, 50);
+  small_end (&small);
+  g_autoptr (Timeline) timeline = small_run (&small);
+
+  assert_record (timeline, 1, 100, 110);
+  assert_int_equal (timeline_record (timeline, 1)->waited_why, WAITED_FOR_HOST);
+}
+
+/* Ten kernels that the host launches 7 apart and the device runs in 5 each: the
+ * last is launched at 70 and ends at 75; in one piece of 50 that is 25..75. */
+static void
+a_run_that_the_host_holds_up_ends_with_its_last_launch (void **state)
+{
+  (void)state;
+  Small small = small_begin (1);
+  program_launch (
+      small.program,
+      &(KernelLaunch){ .stream = small.compute, .time = 50, .host = 70, .n_kernels = 10 });
+  small_end (&small);
+  g_autoptr (Timeline) timeline = small_run (&small);
+
+  assert_record (timeline, 0, 25, 75);
+}
+
+/* The collective on "comm" waits for the event after the first kernel (100), not
+ * for the second, launched later. */
+static void
+an_event_stands_for_the_work_up_to_its_recording (void **state)
+{
+  (void)state;
+  Small small = small_begin (1);
+  EventId event = program_add_event (small.program);
+  fixture_kernel (small.program, small.compute, 100, 0);
+  program_record (small.program, event, small.compute);
+  fixture_kernel (small.program, small.compute, 100, 0);
+  program_stream_wait (small.program, small.comm, event);
+  fixture_collective (small.program, small.group, small.comm, 30, 0);
+  small_end (&small);
+  g_autoptr (Timeline) timeline = small_run (&small);
+
+  assert_record (timeline, 2, 100, 130);
+  assert_int_equal (timeline_record (timeline, 2)->waited_why, WAITED_FOR_EVENT);
+  assert_int_equal (timeline_record (timeline, 2)->waited_for, 0);
+}
+
+/* Issued first on another stream, the gather that waits for a kernel of 100 holds
+ * up the one behind it on the same communicator: 100..120, 120..140. */
+static void
+a_communicator_is_first_in_first_out_in_host_order (void **state)
+{
+  (void)state;
+  Small small = small_begin (1);
+  fixture_kernel (small.program, small.compute, 100, 0);
+  fixture_collective (small.program, small.group, small.compute, 20, 0);
+  fixture_collective (small.program, small.group, small.comm, 20, 0);
+  small_end (&small);
+  g_autoptr (Timeline) timeline = small_run (&small);
+
+  assert_record (timeline, 1, 100, 120);
+  assert_record (timeline, 2, 120, 140);
+  assert_int_equal (timeline_record (timeline, 2)->waited_why, WAITED_FOR_COMMUNICATOR);
+}
+
+/* The host blocks from 5 until the kernel ends at 105, wakes 3 later and launches
+ * in 5: 113. A wait for what is over costs nothing. */
+static void
+the_host_wakes_up_late_only_where_it_blocked (void **state)
+{
+  (void)state;
+  Small small = small_begin (1);
+  EventId event = program_add_event (small.program);
+  fixture_kernel (small.program, small.compute, 100, 5);
+  program_record (small.program, event, small.compute);
+  program_host_wait (small.program, event, 3, (TimelineLabel){ .op = TIMELINE_WAIT });
+  program_host_wait (small.program, event, 3, (TimelineLabel){ .op = TIMELINE_WAIT });
+  fixture_kernel (small.program, small.compute, 10, 5);
+  small_end (&small);
+  g_autoptr (Timeline) timeline = small_run (&small);
+
+  assert_int_equal (timeline->records->len, 3); /* kernel, one wait, kernel */
+  assert_record (timeline, 1, 5, 108);
+  assert_record (timeline, 2, 113, 123);
+  assert_int_equal (timeline_record (timeline, 2)->waited_for, 1);
+}
+
+/* Rank 1's kernel takes 1.5 x 100. Both leave the gather at 150 + 20; rank 0 has
+ * been in it since 100. */
+static void
+a_collective_waits_for_its_last_rank (void **state)
+{
+  (void)state;
+  const SlowRank slow = { 1, 1.5 };
+  EngineOptions options = { .n_ranks = 2, .slow_ranks = &slow, .n_slow_ranks = 1 };
+  Small small = small_begin (2);
+  fixture_kernel (small.program, small.compute, 100, 0);
+  fixture_collective (small.program, small.group, small.compute, 20, 0);
+  small_end (&small);
+
+  g_autoptr (Timeline) first = fixture_run (small.program, &options, 0);
+  g_autoptr (Timeline) second = fixture_run (small.program, &options, 1);
+  options.force_events = TRUE;
+  g_autoptr (Timeline) events = fixture_run (small.program, &options, 0);
+  program_free (small.program);
+
+  assert_record (first, 1, 100, 170);
+  assert_int_equal (timeline_record (first, 1)->peers_from, 150);
+  assert_record (second, 1, 150, 170);
+  fixture_assert_same (first, events);
+}
+
+/* A kernel of 100 beside a collective of 30 that starts at 10, at a slow-down of
+ * a half: 10 at full rate, 30 in which 20 are done, 70 left: 10 + 30 + 70 = 110. */
+static void
+a_kernel_is_slower_beside_a_collective (void **state)
+{
+  (void)state;
+  EngineOptions options = { .n_ranks = 1, .folded = TRUE, .compute_slowdown = 0.5 };
+  Small small = small_begin (1);
+  fixture_kernel (small.program, small.compute, 100, 0);
+  fixture_collective (small.program, small.group, small.comm, 30, 10);
+  small_end (&small);
+
+  g_autoptr (Timeline) timeline = fixture_run (small.program, &options, 0);
+  program_free (small.program);
+  assert_record (timeline, 0, 0, 110);
+  assert_record (timeline, 1, 10, 40);
+}
+
+/* The same, the kernel's time being given: nothing slows it. */
+static void
+a_given_time_is_not_slowed (void **state)
+{
+  (void)state;
+  EngineOptions options = { .n_ranks = 1, .folded = TRUE, .compute_slowdown = 0.5 };
+  Small small = small_begin (1);
+  program_launch (
+      small.program,
+      &(KernelLaunch){ .stream = small.compute, .time = 100, .n_kernels = 1, .fixed = TRUE });
+  fixture_collective (small.program, small.group, small.comm, 30, 10);
+  small_end (&small);
+
+  g_autoptr (Timeline) timeline = fixture_run (small.program, &options, 0);
+  program_free (small.program);
+  assert_record (timeline, 0, 0, 100);
+}
+
+/* ---- properties of random programs ---- */
+
+#define N_RANDOM_PROGRAMS 300
+
+static void
+both_executors_agree_on_random_programs (void **state)
+{
+  (void)state;
+  g_autoptr (GRand) random = g_rand_new_with_seed (1);
+  const SlowRank slow = { 2, 1.3 };
+
+  for (guint i = 0; i < N_RANDOM_PROGRAMS; i++)
+    {
+      g_autoptr (Program) program = fixture_random_program (random, 4);
+      EngineOptions options = { .n_ranks = 4,
+                                .compute_jitter = i % 2 ? 0.2 : 0,
+                                .seed = i,
+                                .slow_ranks = &slow,
+                                .n_slow_ranks = i % 3 ? 1 : 0 };
+      g_autoptr (Timeline) one_pass = fixture_run (program, &options, i % 4);
+      options.force_events = TRUE;
+      g_autoptr (Timeline) events = fixture_run (program, &options, i % 4);
+
+      fixture_assert_same (one_pass, events);
+    }
+}
+
+static void
+a_folded_run_equals_the_run_of_all_ranks (void **state)
+{
+  (void)state;
+  g_autoptr (GRand) random = g_rand_new_with_seed (2);
+
+  for (guint i = 0; i < N_RANDOM_PROGRAMS; i++)
+    {
+      g_autoptr (Program) program = fixture_random_program (random, 8);
+      EngineOptions options = {
+        .n_ranks = 8, .folded = TRUE, .compute_slowdown = i % 3 * 0.16, .force_events = i % 2 == 0
+      };
+      g_autoptr (Timeline) folded = fixture_run (program, &options, 0);
+      options.folded = FALSE;
+      g_autoptr (Timeline) all = fixture_run (program, &options, i % 8);
+
+      fixture_assert_same (folded, all);
+    }
+}
+
+/* Records of one stream and of one communicator follow one another. */
+static void
+no_stream_runs_two_kernels_at_once (void **state)
+{
+  (void)state;
+  g_autoptr (GRand) random = g_rand_new_with_seed (3);
+
+  for (guint i = 0; i < N_RANDOM_PROGRAMS; i++)
+    {
+      g_autoptr (Program) program = fixture_random_program (random, 2);
+      EngineOptions options = { .n_ranks = 2, .compute_slowdown = 0.2, .compute_jitter = 0.1 };
+      g_autoptr (Timeline) timeline = fixture_run (program, &options, 1);
+      SimTime free_from[256] = { 0 };
+
+      for (guint32 r = 0; r < timeline->records->len; r++)
+        {
+          const TimelineRecord *record = timeline_record (timeline, r);
+
+          assert_true (record->start >= free_from[record->stream]);
+          assert_true (record->end >= record->start);
+          free_from[record->stream] = record->end;
+        }
+    }
+}
+
+static void
+a_seed_reproduces_and_another_differs (void **state)
+{
+  (void)state;
+  g_autoptr (GRand) random = g_rand_new_with_seed (4);
+  g_autoptr (Program) program = fixture_random_program (random, 4);
+  EngineOptions options = { .n_ranks = 4, .compute_jitter = 0.2, .seed = 7 };
+  g_autoptr (Timeline) first = fixture_run (program, &options, 0);
+  g_autoptr (Timeline) again = fixture_run (program, &options, 0);
+  options.seed = 8;
+  g_autoptr (Timeline) other = fixture_run (program, &options, 0);
+
+  fixture_assert_same (first, again);
+  assert_int_not_equal (timeline_reported_time (first), timeline_reported_time (other));
+}
+
+/* 10,000 draws of exp (sigma z - sigma^2 / 2) have mean 1 (standard error
+ * 0.1 / 100) and, sigma being small, a spread of about sigma. */
+static void
+jitter_is_log_normal_with_mean_one (void **state)
+{
+  (void)state;
+  g_autoptr (Program) program = program_new ();
+  StreamId compute = program_add_stream (program, "compute", LANE_COMPUTE);
+  double sum = 0, squares = 0;
+  const guint n = 10000;
+
+  program_end_of_load (program);
+  for (guint i = 0; i < n; i++)
+    fixture_kernel (program, compute, 1000000, 0);
+  program_end_of_step (program, compute);
+  program_seal (program, 0);
+  EngineOptions options = { .n_ranks = 1, .compute_jitter = 0.1, .seed = 3 };
+  g_autoptr (Timeline) timeline = fixture_run (program, &options, 0);
+  for (guint32 i = 0; i < n; i++)
+    {
+      const TimelineRecord *record = timeline_record (timeline, i);
+      double factor = (double)(record->end - record->start) / 1e6;
+
+      sum += factor;
+      squares += factor * factor;
+    }
+  double mean = sum / n;
+  assert_true (mean > 0.996 && mean < 1.004);
+  double variance = squares / n - mean * mean;
+  assert_true (variance > 0.009 && variance < 0.0112);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_stream_runs_its_work_in_order),
+    cmocka_unit_test (work_does_not_start_before_the_host_has_enqueued_it),
+    cmocka_unit_test (a_run_that_the_host_holds_up_ends_with_its_last_launch),
+    cmocka_unit_test (an_event_stands_for_the_work_up_to_its_recording),
+    cmocka_unit_test (a_communicator_is_first_in_first_out_in_host_order),
+    cmocka_unit_test (the_host_wakes_up_late_only_where_it_blocked),
+    cmocka_unit_test (a_collective_waits_for_its_last_rank),
+    cmocka_unit_test (a_kernel_is_slower_beside_a_collective),
+    cmocka_unit_test (a_given_time_is_not_slowed),
+    cmocka_unit_test (both_executors_agree_on_random_programs),
+    cmocka_unit_test (a_folded_run_equals_the_run_of_all_ranks),
+    cmocka_unit_test (no_stream_runs_two_kernels_at_once),
+    cmocka_unit_test (a_seed_reproduces_and_another_differs),
+    cmocka_unit_test (jitter_is_log_normal_with_mean_one),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
