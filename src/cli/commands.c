@@ -23,10 +23,11 @@ static const char *const later_commands[] = {
 static char *
 command_help (const Command *command)
 {
-  g_autofree char *name = g_strconcat ("fsdpsim ", command->name, NULL);
+  g_autofree char *list = options_list (command->options | OPTION_EVERYWHERE);
 
-  return options_help (command->options | OPTION_EVERYWHERE, name, command->arguments,
-                       command->summary, command->examples);
+  return g_strdup_printf ("Usage: fsdpsim %s [OPTION...] %s\n\n%s.\n\nOptions:\n%s\nExamples:\n%s",
+                          command->name, command->arguments, command->summary, list,
+                          command->examples);
 }
 
 static char *
@@ -35,13 +36,16 @@ short_usage (void)
   GString *text = g_string_new ("Usage: fsdpsim COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n");
 
   for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
-    {
-      g_autofree char *call = g_strjoin (" ", commands[i]->name, commands[i]->arguments, NULL);
-
-      g_string_append_printf (text, "  %-31s %s\n", call, commands[i]->summary);
-    }
+    g_string_append_printf (text, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+  g_string_append (text, "\n'fsdpsim COMMAND --help' says what a command takes.\n");
   return g_string_free (text, FALSE);
 }
+
+#define PROGRAM_OPTIONS                                                                            \
+  "\nOptions:\n"                                                                                   \
+  "  --help      Print this and exit\n"                                                            \
+  "  --help-all  Print the options of every command and exit\n"                                    \
+  "  --version   Print the version and exit\n"
 
 static char *
 program_help (void)
@@ -49,27 +53,27 @@ program_help (void)
   g_autofree char *usage = short_usage ();
 
   return g_strconcat (usage,
-                      "\nOptions:\n"
-                      "  --help       Print this and exit\n"
-                      "  --help-all   Print the help of every command and exit\n"
-                      "  --version    Print the version and exit\n"
-                      "\n'fsdpsim COMMAND --help' says what a command takes.\n"
-                      "\nExamples:\n"
-                      "  fsdpsim list scenarios\n"
-                      "  fsdpsim compare llama2-7b-2-nodes\n",
+                      PROGRAM_OPTIONS "\nExamples:\n"
+                                      "  fsdpsim list scenarios\n"
+                                      "  fsdpsim compare llama2-7b-2xdgx-a100\n",
                       NULL);
 }
 
+/* Of every command what it does not share with all others; the manual is made of this. */
 static char *
 all_help (void)
 {
-  GString *text = g_string_new (NULL);
+  g_autofree char *usage = short_usage ();
+  g_autofree char *shared = options_list (OPTION_EVERYWHERE);
+  GString *text = g_string_new (usage);
 
+  g_string_append_printf (text, "%s\nOptions of every command:\n%s", PROGRAM_OPTIONS, shared);
   for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
     {
-      g_autofree char *help = command_help (commands[i]);
+      g_autofree char *list = options_list (commands[i]->options);
 
-      g_string_append_printf (text, "%s%s", i > 0 ? "\n" : "", help);
+      g_string_append_printf (text, "\nOptions of 'fsdpsim %s %s':\n%s", commands[i]->name,
+                              commands[i]->arguments, list);
     }
   return g_string_free (text, FALSE);
 }
@@ -116,8 +120,9 @@ check_arguments (const Command *command, const Options *options, GError **error)
 
   if (n >= command->min_arguments && n <= command->max_arguments)
     return TRUE;
-  g_set_error (error, CLI_ERROR, EXIT_USAGE, "%s takes %s, not %u argument%s", command->name,
-               command->arguments, n, n == 1 ? "" : "s");
+  g_set_error (error, CLI_ERROR, EXIT_USAGE,
+               "%s: got %u argument%s; usage: fsdpsim %s [OPTION...] %s", command->name, n,
+               n == 1 ? "" : "s", command->name, command->arguments);
   return FALSE;
 }
 

@@ -21,9 +21,8 @@ const Command compare_command = {
   .name = "compare",
   .arguments = "SCENARIO [SCENARIO...]",
   .summary = "Put every variant side by side, with deltas against the first",
-  .examples = "Examples:\n"
-              "  fsdpsim compare llama2-7b-2-nodes\n"
-              "  fsdpsim compare llama2-7b-2-nodes -s cluster.nodes=8 -o out -f csv\n",
+  .examples = "  fsdpsim compare llama2-7b-2xdgx-a100\n"
+              "  fsdpsim compare llama2-7b-2xdgx-a100 -s cluster.nodes=8 -o out -f csv\n",
   .min_arguments = 1,
   .max_arguments = G_MAXUINT,
   .options = OPTION_SET | OPTION_OUTPUT | OPTION_FORMAT | OPTION_JOBS | OPTION_SEED | OPTION_RANKS,

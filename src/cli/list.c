@@ -50,12 +50,13 @@ static void
 add_scenario (Listing *listing, const ScenarioFile *file)
 {
   listing_add (listing, g_strdup_printf ("%u", scenario_file_n_variants (file)));
-  listing_add (listing, g_strdup (scenario_file_title (file)));
 }
 
+/* clang-format off */
 static const ListingColumn model_columns[] = {
   { "name", "name", FALSE },     { "total_params", "parameters", TRUE },
   { "layers", "layers", TRUE },  { "hidden", "hidden", TRUE },
+  { "title", "title", FALSE },
   { "provenance", NULL, FALSE },
 };
 
@@ -64,6 +65,7 @@ static const ListingColumn gpu_columns[] = {
   { "dense_tflop_per_s", "bf16 TFLOP/s", TRUE },
   { "memory_gib", "memory GiB", TRUE },
   { "memory_gb_per_s", "GB/s", TRUE },
+  { "title", "title", FALSE },
   { "provenance", NULL, FALSE },
 };
 
@@ -74,6 +76,7 @@ static const ListingColumn cluster_columns[] = {
   { "ring_gb_per_s", "ring GB/s", TRUE },
   { "nics_per_node", "NICs/node", TRUE },
   { "nic_gbit_per_s", "NIC Gb/s", TRUE },
+  { "title", "title", FALSE },
   { "provenance", NULL, FALSE },
 };
 
@@ -81,8 +84,9 @@ static const ListingColumn scenario_columns[] = {
   { "name", "name", FALSE },
   { "variants", "variants", TRUE },
   { "title", "title", FALSE },
-  { "provenance", NULL, FALSE },
 };
+
+/* clang-format on */
 
 typedef struct
 {
@@ -114,7 +118,9 @@ fill_from_files (Listing *listing, const Shelf *shelf, GError **error)
         return FALSE;
       listing_add (listing, g_strdup (names[i]));
       shelf->add (listing, file);
-      listing_add (listing, shipped_provenance (shelf->kind, names[i]));
+      listing_add (listing, shipped_note (shelf->kind, names[i], "title"));
+      if (shelf->kind != DATA_SCENARIO)
+        listing_add (listing, shipped_note (shelf->kind, names[i], "provenance"));
     }
   return TRUE;
 }
@@ -135,19 +141,19 @@ list_shelf (const Shelf *shelf, const Options *options, GError **error)
 /* ---- keys ---- */
 
 static const ListingColumn key_columns[] = {
-  { "section", "section", FALSE }, { "key", "key", FALSE },         { "value", "takes", FALSE },
-  { "default", "default", FALSE }, { "help", "what it is", FALSE },
+  { "section", "section", FALSE }, { "key", "key", FALSE },    { "value", "takes", FALSE },
+  { "default", "default", FALSE }, { "required", NULL, TRUE }, { "help", "what it is", FALSE },
 };
 
 static char *
-list_keys (Format format)
+list_keys (const Options *options)
 {
   guint n;
   const KeyInfo *keys = keys_list (&n);
   Listing listing;
   char *text;
 
-  if (format == FORMAT_MAN)
+  if (options->format == FORMAT_MAN)
     return manual_of_keys (keys, n);
   listing_init (&listing, "keys", COLUMNS (key_columns));
   for (guint i = 0; i < n; i++)
@@ -156,9 +162,10 @@ list_keys (Format format)
       listing_add (&listing, g_strdup (keys[i].key));
       listing_add (&listing, g_strdup (keys[i].value));
       listing_add (&listing, g_strdup (keys[i].standard != NULL ? keys[i].standard : ""));
+      listing_add (&listing, g_strdup (keys[i].standard == NULL ? "1" : "0"));
       listing_add (&listing, g_strdup (keys[i].help));
     }
-  text = listing_format (&listing, format, TRUE);
+  text = listing_format (&listing, options->format, options->verbose);
   listing_clear (&listing);
   return text;
 }
@@ -172,7 +179,7 @@ list_subject (const char *subject, const Options *options, GError **error)
   g_autofree char *clause = NULL;
 
   if (strcmp (subject, "keys") == 0)
-    return list_keys (options->format);
+    return list_keys (options);
   if (options->format == FORMAT_MAN)
     {
       g_set_error (error, CLI_ERROR, EXIT_USAGE, "list: only keys have the format man");
@@ -201,8 +208,7 @@ const Command list_command = {
   .name = "list",
   .arguments = "models|gpus|clusters|scenarios|keys",
   .summary = "List what ships with the program, or every key of its files",
-  .examples = "Examples:\n"
-              "  fsdpsim list scenarios\n"
+  .examples = "  fsdpsim list scenarios\n"
               "  fsdpsim list gpus -f csv\n",
   .min_arguments = 1,
   .max_arguments = 1,

@@ -2,9 +2,11 @@
 
 #include "cli/listing.h"
 
-#include <csv.h>
 #include <json-glib/json-glib.h>
 #include <string.h>
+
+#include "report/csv.h"
+#include "report/text_table.h"
 
 void
 listing_init (Listing *listing, const char *subject, const ListingColumn *columns, guint n_columns)
@@ -52,18 +54,18 @@ heading (const ListingColumn *column)
 static guint
 column_width (const Listing *listing, guint column)
 {
-  glong width = g_utf8_strlen (heading (&listing->columns[column]), -1);
+  guint width = text_width (heading (&listing->columns[column]));
 
   for (guint row = 0; row < n_rows (listing); row++)
-    width = MAX (width, g_utf8_strlen (cell (listing, row, column), -1));
-  return (guint)width;
+    width = MAX (width, text_width (cell (listing, row, column)));
+  return width;
 }
 
 /* Numbers to the right, text to the left of their columns. */
 static void
 append_padded (GString *out, const ListingColumn *column, const char *text, guint width)
 {
-  const guint padding = width - (guint)g_utf8_strlen (text, -1);
+  const guint padding = width - text_width (text);
 
   g_string_append_printf (out, "%*s%s%*s  ", column->is_number ? (int)padding : 0, "", text,
                           column->is_number ? 0 : (int)padding, "");
@@ -100,38 +102,30 @@ format_table (const Listing *listing, gboolean all_columns)
 
 /* ---- CSV ---- */
 
-/* Quotes what needs it, so that cut(1) can read the rest. */
-static void
-append_field (GString *out, const char *text)
+static char *
+csv_header (const Listing *listing)
 {
-  const size_t length = strlen (text);
-  const size_t room = 2 * length + 2;
-  g_autofree char *quoted = NULL;
+  g_autofree const char **names = g_new0 (const char *, listing->n_columns + 1);
 
-  if (strpbrk (text, ",\"\r\n") == NULL)
-    {
-      g_string_append (out, text);
-      return;
-    }
-  quoted = g_malloc (room);
-  g_string_append_len (out, quoted, (gssize)csv_write (quoted, room, text, length));
+  for (guint i = 0; i < listing->n_columns; i++)
+    names[i] = listing->columns[i].name;
+  return g_strjoinv (",", (char **)names);
 }
 
 static char *
 format_csv (const Listing *listing)
 {
-  GString *out = g_string_new (NULL);
-  const guint n = listing->n_columns;
+  g_autofree char *header = csv_header (listing);
+  Csv csv;
 
-  for (guint i = 0; i < n; i++)
-    g_string_append_printf (out, "%s%c", listing->columns[i].name, i + 1 < n ? ',' : '\n');
+  csv_begin (&csv, header);
   for (guint row = 0; row < n_rows (listing); row++)
-    for (guint i = 0; i < n; i++)
-      {
-        append_field (out, cell (listing, row, i));
-        g_string_append_c (out, i + 1 < n ? ',' : '\n');
-      }
-  return g_string_free (out, FALSE);
+    {
+      for (guint i = 0; i < listing->n_columns; i++)
+        csv_add_text (&csv, cell (listing, row, i));
+      csv_end_row (&csv);
+    }
+  return csv_finish (&csv);
 }
 
 /* ---- JSON ---- */

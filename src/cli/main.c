@@ -21,5 +21,6 @@ main (int argc, char **argv)
   setlocale (LC_NUMERIC, "C");
   signal (SIGPIPE, SIG_IGN); /* a closed pipe is a write error, with a message */
   signal (SIGABRT, exit_for_bug);
+  g_set_prgname ("fsdpsim");
   return (int)commands_run (argc, argv);
 }

@@ -29,7 +29,7 @@ append_key (GString *out, const KeyInfo *key)
   append_escaped (out, key->value);
   g_string_append_c (out, '\n');
   append_escaped (out, key->help);
-  g_string_append (out, ".\n");
+  g_string_append_c (out, '\n');
   if (key->standard == NULL)
     g_string_append (out, "Must be given.\n");
   else if (*key->standard != '\0')

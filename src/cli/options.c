@@ -37,7 +37,7 @@ take_seed (const char *option, const char *value, gpointer data, GError **error)
 {
   Options *options = data;
 
-  if (!g_ascii_string_to_unsigned (value, 10, 0, G_MAXUINT64, NULL, NULL))
+  if (!g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, NULL, NULL))
     return refuse (error, option, value, "a whole number from 0");
   g_ptr_array_add (options->overrides, g_strconcat ("simulation.seed=", value, NULL));
   return TRUE;
@@ -202,7 +202,7 @@ static const OptionRow option_rows[] = {
   { OPTION_EVERYWHERE, { "quiet", 'q', SWITCH, (gpointer) take_switch,
                          "Print nothing but the result and errors", NULL } },
   { OPTION_EVERYWHERE, { "verbose", 'v', SWITCH, (gpointer) take_switch,
-                         "Say more", NULL } },
+                         "Say more: how long it took; list: all columns", NULL } },
   { OPTION_EVERYWHERE, { "help", 'h', SWITCH, (gpointer) take_switch,
                          "Print this and exit", NULL } },
   { OPTION_EVERYWHERE, { "version", 0, SWITCH, (gpointer) take_switch,
@@ -212,9 +212,9 @@ static const OptionRow option_rows[] = {
 /* clang-format on */
 
 static GOptionContext *
-context_new (OptionSet taken, const char *arguments, Options *options)
+context_new (OptionSet taken, Options *options)
 {
-  GOptionContext *context = g_option_context_new (arguments);
+  GOptionContext *context = g_option_context_new (NULL);
   GOptionGroup *group = g_option_group_new ("fsdpsim", "", "", options, NULL);
   GOptionEntry entries[G_N_ELEMENTS (option_rows) + 1] = { 0 };
   guint n = 0;
@@ -272,9 +272,7 @@ refuse_option (OptionSet taken, const char *text, GError **error)
   const OptionRow *row = find_row (word);
   g_autofree char *clause = NULL;
 
-  if (row != NULL && (row->option & taken))
-    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s takes no value", word);
-  else if (row != NULL)
+  if (row != NULL)
     g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION,
                  "%s means nothing to this command", word);
   else
@@ -283,6 +281,26 @@ refuse_option (OptionSet taken, const char *text, GError **error)
       g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION, "unknown option %s%s",
                    word, clause);
     }
+}
+
+/* GLib would take "--quiet=3" and drop the 3. */
+static gboolean
+switches_have_no_value (OptionSet taken, int argc, char **argv, GError **error)
+{
+  for (int i = 1; i < argc && strcmp (argv[i], "--") != 0; i++)
+    {
+      g_auto (GStrv) parts = g_strsplit (argv[i], "=", 2);
+      const OptionRow *row;
+
+      if (!g_str_has_prefix (argv[i], "--") || parts[1] == NULL)
+        continue;
+      row = find_row (parts[0]);
+      if (row == NULL || !(row->option & taken) || !(row->entry.flags & G_OPTION_FLAG_NO_ARG))
+        continue;
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s takes no value", parts[0]);
+      return FALSE;
+    }
+  return TRUE;
 }
 
 /* ---- the whole ---- */
@@ -313,9 +331,10 @@ options_clear (Options *options)
 gboolean
 options_parse (Options *options, OptionSet taken, int argc, char **argv, GError **error)
 {
-  g_autoptr (GOptionContext) context = context_new (taken, NULL, options);
+  g_autoptr (GOptionContext) context = context_new (taken, options);
 
-  if (!g_option_context_parse (context, &argc, &argv, error))
+  if (!switches_have_no_value (taken, argc, argv, error)
+      || !g_option_context_parse (context, &argc, &argv, error))
     return FALSE;
   g_ptr_array_add (options->overrides, NULL);
   if (options->format == FORMAT_MAN && !(taken & OPTION_MAN_FORMAT))
@@ -329,21 +348,14 @@ options_parse (Options *options, OptionSet taken, int argc, char **argv, GError 
 }
 
 char *
-options_help (OptionSet taken, const char *name, const char *arguments, const char *summary,
-              const char *examples)
+options_list (OptionSet taken)
 {
-  g_autoptr (GOptionContext) context = context_new (taken, arguments, NULL);
-  g_autofree char *help = NULL;
-  g_autoptr (GString) text = NULL;
+  g_autoptr (GOptionContext) context = context_new (taken, NULL);
+  g_autofree char *help = g_option_context_get_help (context, TRUE, NULL);
+  const char *first = strstr (help, "\n  -"); /* behind the usage, which names the program */
 
-  g_option_context_set_summary (context, summary);
-  g_option_context_set_description (context, examples);
-  g_set_prgname (name);
-  help = g_option_context_get_help (context, TRUE, NULL);
-  text = g_string_new (help);
-  g_string_replace (text, "[OPTION…]", "[OPTION...]", 1); /* readable in every locale */
-  g_string_replace (text, "Application Options:", "Options:", 1);
-  return g_string_free (g_steal_pointer (&text), FALSE);
+  g_assert (first != NULL);
+  return g_strconcat (g_strchomp ((char *)first + 1), "\n", NULL);
 }
 
 const char *const *

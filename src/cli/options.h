@@ -46,10 +46,8 @@ void options_clear (Options *options);
 /* Takes the options of @taken from argv[1] on. G_OPTION_ERROR for anything else. */
 gboolean options_parse (Options *options, OptionSet taken, int argc, char **argv, GError **error);
 
-/* The text of --help for a command that takes @taken: usage, summary, options,
- * examples. @name: "fsdpsim compare". The caller frees it. */
-char *options_help (OptionSet taken, const char *name, const char *arguments, const char *summary,
-                    const char *examples);
+/* What --help says of the options of @taken, a line each. The caller frees it. */
+char *options_list (OptionSet taken);
 
 /* NULL-terminated "section.key=value" for ScenarioOptions; borrowed. */
 const char *const *options_overrides (const Options *options);

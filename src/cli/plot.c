@@ -24,9 +24,8 @@ const Command plot_command = {
   .name = "plot",
   .arguments = "DIR",
   .summary = "Draw the results in a folder that -o wrote; print the pictures' paths",
-  .examples = "Examples:\n"
-              "  fsdpsim compare llama2-7b-2-nodes -o out && fsdpsim plot out\n"
-              "  fsdpsim run llama2-7b-2-nodes -o out && fsdpsim plot out --terminal pdf\n",
+  .examples = "  fsdpsim compare llama2-7b-2xdgx-a100 -o out && fsdpsim plot out\n"
+              "  fsdpsim run llama2-7b-2xdgx-a100 -o out && fsdpsim plot out --terminal pdf\n",
   .min_arguments = 1,
   .max_arguments = 1,
   .options = OPTION_TERMINAL,

@@ -21,9 +21,8 @@ const Command run_command = {
   .name = "run",
   .arguments = "SCENARIO",
   .summary = "Look at one variant in depth: timeline, memory, critical path",
-  .examples = "Examples:\n"
-              "  fsdpsim run llama2-7b-2-nodes\n"
-              "  fsdpsim run llama2-7b-2-nodes -s training.micro_batch=2 -o out\n",
+  .examples = "  fsdpsim run llama2-7b-2xdgx-a100\n"
+              "  fsdpsim run llama2-7b-2xdgx-a100 -s training.micro_batch=2 -o out\n",
   .min_arguments = 1,
   .max_arguments = 1,
   .options

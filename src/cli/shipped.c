@@ -2,7 +2,10 @@
 
 #include "cli/shipped.h"
 
+#include <string.h>
+
 #include "cli/scenarios.h"
+#include "config/ini.h"
 
 /* An empty scenario, which the overrides fill. */
 #define NO_SCENARIO "/dev/null"
@@ -42,17 +45,22 @@ shipped_load (DataKind kind, const char *name, GError **error)
 }
 
 char *
-shipped_provenance (DataKind kind, const char *name)
+shipped_note (DataKind kind, const char *name, const char *key)
 {
   g_autofree char *path = data_find (kind, name);
   g_autofree char *text = NULL;
-  g_auto (GStrv) lines = NULL;
-  GString *out = g_string_new (NULL);
+  g_autoptr (Problems) problems = problems_new ();
+  g_autoptr (IniFile) ini = NULL;
+  const IniSection *sections;
+  gsize length;
+  guint n;
 
-  if (path == NULL || !g_file_get_contents (path, &text, NULL, NULL))
-    return g_string_free (out, FALSE);
-  lines = g_strsplit (text, "\n", -1);
-  for (guint i = 0; lines[i] != NULL && lines[i][0] == '#'; i++)
-    g_string_append_printf (out, "%s%s", i > 0 ? " " : "", g_strstrip (lines[i] + 1));
-  return g_string_free (out, FALSE);
+  if (path == NULL || !g_file_get_contents (path, &text, &length, NULL))
+    return g_strdup ("");
+  ini = ini_parse (path, text, length, problems);
+  sections = ini_sections (ini, &n);
+  for (guint i = 0; n > 0 && i < sections[0].n_entries; i++)
+    if (strcmp (ini_entry (ini, sections[0].first + i)->key, key) == 0)
+      return g_strdup (ini_entry (ini, sections[0].first + i)->value);
+  return g_strdup ("");
 }

@@ -9,6 +9,6 @@
  * CLI_ERROR where a file is wrong. scenario_file_free() it. */
 ScenarioFile *shipped_load (DataKind kind, const char *name, GError **error);
 
-/* What the file says of itself and its sources: the comment at its top, on one
- * line. The caller frees it. */
-char *shipped_provenance (DataKind kind, const char *name);
+/* The value of a key that says something of the file itself, "title" or
+ * "provenance"; "" where it has none. The caller frees it. */
+char *shipped_note (DataKind kind, const char *name, const char *key);

@@ -21,9 +21,8 @@ const Command show_command = {
   .name = "show",
   .arguments = "SCENARIO",
   .summary = "Print the effective scenario, each value with its origin",
-  .examples = "Examples:\n"
-              "  fsdpsim show llama2-7b-2-nodes\n"
-              "  fsdpsim show llama2-7b-2-nodes -s cluster.nodes=4 | fsdpsim run -\n",
+  .examples = "  fsdpsim show llama2-7b-2xdgx-a100\n"
+              "  fsdpsim show llama2-7b-2xdgx-a100 -s cluster.nodes=4 | fsdpsim run -\n",
   .min_arguments = 1,
   .max_arguments = 1,
   .options = OPTION_SET | OPTION_SEED,

@@ -18,22 +18,15 @@ n_recomputed_blocks (const Scenario *scenario)
   return (layers + scenario->checkpoint.every - 1) / scenario->checkpoint.every;
 }
 
-/* FLOPs of recomputing one block for one micro-batch. Times that [timing] gives
- * leave no FLOPs behind, so they are counted without it. */
 static double
-recompute_flops (const Scenario *scenario)
+recomputed_flops_per_token (const Scenario *scenario, const StepCost *cost)
 {
   const CheckpointConfig *checkpoint = &scenario->checkpoint;
-  Scenario untimed = *scenario;
-  StepCost cost;
+  const gboolean stops_early = checkpoint->early_stop && !checkpoint->use_reentrant;
+  const KernelRun *block = stops_early ? &cost->recompute_early_stop : &cost->recompute;
+  const double tokens = (double)scenario->training.micro_batch * scenario->training.seq_len;
 
-#define TIMING(key, what) untimed.timing.key = TIMING_NOT_GIVEN;
-#include "config/timing.def"
-#undef TIMING
-  step_cost_new (&untimed, &cost);
-  if (checkpoint->early_stop && !checkpoint->use_reentrant)
-    return cost.recompute_early_stop.flops;
-  return cost.recompute.flops;
+  return n_recomputed_blocks (scenario) * block->flops / tokens;
 }
 
 static void
@@ -41,8 +34,6 @@ gather_facts (const Scenario *scenario, const StepCost *cost, RunFacts *facts)
 {
   const TrainingConfig *training = &scenario->training;
   const double tokens_per_micro_batch = (double)training->micro_batch * training->seq_len;
-  const guint recomputed = n_recomputed_blocks (scenario);
-  const double recomputed_flops = recomputed > 0 ? recomputed * recompute_flops (scenario) : 0;
 
   *facts = (RunFacts){
     .n_ranks = scenario_ranks (scenario),
@@ -50,7 +41,7 @@ gather_facts (const Scenario *scenario, const StepCost *cost, RunFacts *facts)
     .tokens_per_step = tokens_per_micro_batch * training->grad_accum * scenario_ranks (scenario),
     .model_flops_per_token = cost->model_flops_per_token,
     .hardware_flops_per_token
-    = cost->model_flops_per_token + recomputed_flops / tokens_per_micro_batch,
+    = cost->model_flops_per_token + recomputed_flops_per_token (scenario, cost),
     .capacity_bytes = scenario->gpu.memory_bytes - scenario->gpu.reserved_memory_bytes,
   };
 }
