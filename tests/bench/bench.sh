@@ -1,0 +1,44 @@
+#!/bin/bash
+# make bench: what a simulation costs. Machine instructions, counted by callgrind, do not depend on
+# how busy the machine is; start-up cancels in the difference of two runs. Aims: one pass under 200
+# machine instructions per host-program instruction, event engine under 500, a folded compare of
+# Llama-2 7B under 20 ms.
+set -euo pipefail
+
+engine=tests/bench/engine_bench
+scenario=llama2-7b-2xdgx-a100
+more_runs=10
+
+command -v valgrind >/dev/null || { echo 'bench: valgrind is needed' >&2; exit 1; }
+
+machine_instructions ()
+{
+  valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
+    sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
+}
+
+engine_line ()
+{
+  local executor=$1 ranks=$2 aim=$3 n one many
+  n=$("$engine" "$executor" "$ranks" 1)
+  one=$(machine_instructions "$engine" "$executor" "$ranks" 1)
+  many=$(machine_instructions "$engine" "$executor" "$ranks" $((1 + more_runs)))
+  printf '%-9s %-6s %8d host instructions x ranks  %6d machine instructions each  (aim: under %d)\n' \
+    "$executor" "$ranks" "$n" $(((many - one) / more_runs / n)) "$aim"
+}
+
+printf 'machine: %s, %d processors, %s\n' \
+  "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" "$(uname -sr)"
+printf 'scenario: %s, first variant, collectives do not slow kernels\n' "$scenario"
+engine_line one_pass folded 200
+engine_line one_pass all 200
+engine_line events folded 500
+engine_line events all 500
+
+printf '\nfsdpsim compare %s, all variants, folded: %s million machine instructions\n' "$scenario" \
+  $(($(machine_instructions ./fsdpsim compare "$scenario") / 1000000))
+if command -v hyperfine >/dev/null; then
+  hyperfine --style basic -N --warmup 3 "./fsdpsim compare $scenario" './fsdpsim --version'
+else
+  time ./fsdpsim compare "$scenario" >/dev/null
+fi
