@@ -1,0 +1,449 @@
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "cost/kernels.h"
+#include "cost/step_cost.h"
+
+static void
+give_no_times (TimingConfig *timing)
+{
+#define TIMING(key, what) timing->key = TIMING_NOT_GIVEN;
+#include "config/timing.def"
+#undef TIMING
+}
+
+/* A GPU of round figures: matmuls at half of 100 TFLOP/s, attention at a quarter,
+ * its backward at a fifth, 1 TB/s; 5 us of host time a kernel. 1000 tokens. */
+static Scenario
+round_scenario (void)
+{
+  Scenario scenario = {
+    .gpu = { .matmul_flops = 100e12,
+             .fp32_flops = 10e12,
+             .memory_bytes_per_s = 2e12,
+             .matmul_efficiency = 0.5,
+             .attention_efficiency = 0.25,
+             .attention_backward_efficiency = 0.2,
+             .memory_efficiency = 0.5 },
+    .cluster = { .kernel_launch_ps = 5000000,
+                 .collective_launch_ps = 35000000,
+                 .fsdp_hook_ps = 75000000,
+                 .limiter_wakeup_ps = 200000000 },
+    .training = { .micro_batch = 2, .seq_len = 500, .optimizer = OPTIMIZER_ADAMW },
+    .fsdp = { .param_dtype = DTYPE_BF16, .reduce_dtype = DTYPE_BF16 },
+  };
+
+  give_no_times (&scenario.timing);
+  return scenario;
+}
+
+/* GPT-2's kind of block: LayerNorm, GELU, one matrix for query, key and value. */
+static Scenario
+gpt_scenario (void)
+{
+  Scenario scenario = round_scenario ();
+
+  scenario.model = (ModelConfig){ .layers = 3,
+                                  .hidden = 1024,
+                                  .heads = 8,
+                                  .kv_heads = 8,
+                                  .head_dim = 128,
+                                  .ffn_hidden = 4096,
+                                  .vocab = 1000,
+                                  .tied_embeddings = TRUE,
+                                  .norm = NORM_LAYERNORM };
+  return scenario;
+}
+
+/* Llama's kind: RMSNorm, rotary, SwiGLU, 4 queries for each key. */
+static Scenario
+llama_scenario (void)
+{
+  Scenario scenario = round_scenario ();
+
+  scenario.model = (ModelConfig){ .layers = 3,
+                                  .hidden = 1024,
+                                  .heads = 8,
+                                  .kv_heads = 2,
+                                  .head_dim = 128,
+                                  .ffn_hidden = 2048,
+                                  .gated_ffn = TRUE,
+                                  .vocab = 1000,
+                                  .norm = NORM_RMSNORM };
+  return scenario;
+}
+
+static StepCost
+cost_of (const Scenario *scenario)
+{
+  StepCost cost;
+
+  step_cost_new (scenario, &cost);
+  return cost;
+}
+
+static void
+assert_run (const KernelRun *run, gint64 time_ps, guint n_kernels)
+{
+  assert_int_equal (run->time_ps, time_ps);
+  assert_int_equal (run->n_kernels, n_kernels);
+}
+
+/* 2 x 1 x 1000 x 1000 FLOPs are 0.04 us at 50 TFLOP/s, but the matrix alone has
+ * 2 MB: 2 x (1000 + 1000 x 1000 + 1000) B at 1 TB/s. */
+static void
+a_thin_matmul_is_bound_by_memory (void **state)
+{
+  Scenario scenario = round_scenario ();
+  GpuSpeed speed = gpu_speed (&scenario.gpu, DTYPE_BF16);
+  g_autoptr (GArray) kernels = kernels_new ();
+
+  (void)state;
+  kernels_add_matmul (kernels, "thin", 1, 1000, 1000, 2);
+  assert_true (kernel_seconds (&g_array_index (kernels, Kernel, 0), &speed) == 2004000 / 1e12);
+}
+
+/* Matmuls: 2 x 1000 x 12 x 1024^2 FLOPs = 503.31648 us. Attention: half of 4 x 1000 x 500 x
+ * 1024 at 25 TFLOP/s, 40.96 us. Per element of 1000 x 1024: two norms of 4 B, two sums
+ * of 6, GELU 4 on four times as many: 36 B, 36.864 us. */
+static void
+gpt_forward_adds_up (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  StepCost cost = cost_of (&scenario);
+
+  (void)state;
+  assert_run (&cost.forward, 581140480, 10);
+  assert_run (&cost.recompute, 581140480, 10);
+  assert_int_equal (cost.forward.host_ps, 10 * 5000000);
+  assert_false (cost.forward.fixed);
+}
+
+/* Without the down projection (167.77216 us) and the sum after it (6.144 us). */
+static void
+early_stop_leaves_out_the_last_matmul_and_sum (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  StepCost cost = cost_of (&scenario);
+
+  (void)state;
+  assert_run (&cost.recompute_early_stop, 407224320, 8);
+}
+
+/* Matmuls twice: 1006.63296 us. Attention 2.5 times the FLOPs at 20 TFLOP/s: 128 us;
+ * row sums 4 B and cast 6 B an element: 10.24. GELU 6 B x 4, norms 2 x 10, sums 2 x 6:
+ * 56 B, 57.344 us. */
+static void
+gpt_backward_adds_up (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  StepCost cost = cost_of (&scenario);
+
+  (void)state;
+  assert_run (&cost.backward, 1202216960, 18);
+}
+
+/* Matmuls: 1024^2 for query and output each, 1024 x 256 for key and value each, 3 x 1024 x
+ * 2048: 8,912,896 x 2 x 1000 FLOPs = 356.51584 us. Attention 40.96. Norms 2 x 36 B =
+ * 73.728; rotary 20 B on 1024 + 256 = 25.6; keys and values copied out 2 x 2 B x
+ * (256 + 1024) = 5.12; SiLU and product 10 B on 2048 = 20.48; sums 12.288. Kernels:
+ * 7 matmuls, attention, 2 x 8, 2 x 3, 2, 2, 2. */
+static void
+llama_forward_adds_up (void **state)
+{
+  Scenario scenario = llama_scenario ();
+  StepCost cost = cost_of (&scenario);
+
+  (void)state;
+  assert_run (&cost.forward, 534691840, 36);
+}
+
+/* Matmuls 713.03168, attention 138.24, norms 2 x 92 B = 188.416, SwiGLU 18 B on 2048 =
+ * 36.864, rotary 25.6, keys and values summed up 5.12, sums of gradients: two residuals,
+ * gate with up, query with key and value: 5 x 6.144 = 30.72. */
+static void
+llama_backward_adds_up (void **state)
+{
+  Scenario scenario = llama_scenario ();
+  StepCost cost = cost_of (&scenario);
+
+  (void)state;
+  assert_run (&cost.backward, 1137991680, 63);
+}
+
+/* In fp32 nothing is cast: 2 x 2 kernels of the norms and 2 x 2 of the rotary go.
+ * Matmuls at 5 TFLOP/s 3565.1584 us, attention at 2.5 409.6; norms 2 x (8 + 4 + 8 + 8) B =
+ * 57.344, rotary 8 B = 10.24, copies 10.24, SwiGLU 40.96, sums 24.576. */
+static void
+fp32_is_slower_and_casts_nothing (void **state)
+{
+  Scenario scenario = llama_scenario ();
+  StepCost cost;
+
+  (void)state;
+  scenario.fsdp.param_dtype = DTYPE_FP32;
+  cost = cost_of (&scenario);
+  assert_run (&cost.forward, 4118118400, 28);
+  assert_true (cost_peak_flops (&scenario) == 10e12);
+  scenario.fsdp.param_dtype = DTYPE_FP16;
+  cost = cost_of (&scenario);
+  assert_run (&cost.forward, 534691840, 36);
+  assert_true (cost_peak_flops (&scenario) == 100e12);
+}
+
+/* Head: 2 x 1000 x 1024 x 1000 FLOPs = 40.96 us; norm 4 B = 4.096; loss: cast 6 B,
+ * log_softmax 8 B on 1,000,000 logits = 14. Backward: 81.92; norm 10.24; loss 4 + 12 + 6 =
+ * 22. */
+static void
+head_and_loss_add_up (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  StepCost cost = cost_of (&scenario);
+
+  (void)state;
+  assert_run (&cost.head_forward, 59056000, 5);
+  assert_run (&cost.head_backward, 114160000, 8);
+}
+
+/* Rows are read and written, 2 x 2 B x 1000 x 1024, and 8 B a token: 4.104 us. Backward:
+ * zeros for 1000 x 1024, 8 passes of a sort over 1000 x 32 B, rows read and added,
+ * 3 x 2 B x 1000 x 1024, and the sum with the head's gradient, the matrix being tied:
+ * 2.048 + 0.256 + 6.144 + 6.144. */
+static void
+embedding_adds_up (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  StepCost cost = cost_of (&scenario);
+
+  (void)state;
+  assert_run (&cost.embed_forward, 4104000, 1);
+  assert_run (&cost.embed_backward, 14592000, 4);
+  scenario.model.tied_embeddings = FALSE;
+  cost = cost_of (&scenario);
+  assert_run (&cost.embed_backward, 8448000, 3);
+}
+
+/* Positions: a table of 500 rows read and written, 2.048 us, and a sum, 6.144. */
+static void
+learned_positions_are_looked_up_and_added (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  StepCost cost;
+
+  (void)state;
+  scenario.model.positions = 1024;
+  cost = cost_of (&scenario);
+  assert_run (&cost.embed_forward, 12296000, 3);
+}
+
+/* A bias adds one sum over the tokens to the backward: 2 B x 1000 x (3072 + 1024) in
+ * attention, x (4096 + 1024) in the feed-forward, 18.432 us; nothing to the forward. */
+static void
+biases_cost_a_sum_in_backward (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  StepCost cost;
+
+  (void)state;
+  scenario.model.attention_bias = scenario.model.mlp_bias = TRUE;
+  cost = cost_of (&scenario);
+  assert_run (&cost.forward, 581140480, 10);
+  assert_run (&cost.backward, 1202216960 + 18432000, 22);
+}
+
+/* A token of the Llama block keeps: norms 2 x (8 x 1024 + 4) B; queries, keys and values
+ * (copied out), output 8 x 1024, and 4 B for each of 8 heads; gate, SiLU, up, product
+ * 8 x 2048: 41,000 B. Backward adds the residual's gradient and two of ffn's width. */
+static void
+saved_activations_are_counted_tensor_by_tensor (void **state)
+{
+  Scenario llama = llama_scenario ();
+  Scenario gpt = gpt_scenario ();
+  StepCost cost = cost_of (&llama);
+
+  (void)state;
+  assert_int_equal (cost.block_saved_bytes, 41000000);
+  assert_int_equal (cost.block_input_bytes, 2048000);
+  assert_int_equal (cost.block_workspace_bytes, 1000 * 2 * (1024 + 2 * 2048));
+  /* norms 2 x (4 x 1024 + 8), attention 8 x 1024 + 32, GELU 4 x 4096 */
+  cost = cost_of (&gpt);
+  assert_int_equal (cost.block_saved_bytes, 32816000);
+  assert_int_equal (cost.block_workspace_bytes, 1000 * 2 * (1024 + 4096));
+  /* fp32 log-probabilities of 1000 words, and the norm */
+  assert_int_equal (cost.head_saved_bytes, 1000 * (4000 + 4104));
+  assert_int_equal (cost.head_workspace_bytes, 1000 * 8000);
+}
+
+/* 6 x (blocks + norm + head) + 12 x 3 x 1024 x 500. A block has 8,912,896 in matrices
+ * and 2048 in norms. Recomputing a block: 2 FLOPs a parameter of its matrices and 4 x
+ * 1024 x 500 for attention, uncut by the mask as MFU counts it. */
+static void
+model_flops_are_counted_as_torchtitan_does (void **state)
+{
+  Scenario scenario = llama_scenario ();
+  StepCost cost = cost_of (&scenario);
+
+  (void)state;
+  assert_int_equal ((gint64)cost.model_flops_per_token,
+                    G_GINT64_CONSTANT (6) * (3 * 8914944 + 1024 + 1024000) + 12 * 3 * 1024 * 500);
+  assert_int_equal ((gint64)cost.recompute.flops,
+                    1000 * (G_GINT64_CONSTANT (2) * 8912896 + 4 * 1024 * 500));
+}
+
+/* 10^6 elements of fp32: AdamW's eight foreach passes move 80 B each, the fused one 28,
+ * SGD 12. Above 320 x 65,536 elements a pass takes a second launch. */
+static void
+optimizers_pass_over_their_shard (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  KernelRun run = cost_optimizer_step (&scenario, 1000000);
+
+  (void)state;
+  assert_run (&run, 80000000, 8);
+  run = cost_optimizer_step (&scenario, 320 * 65536);
+  assert_int_equal (run.n_kernels, 8);
+  run = cost_optimizer_step (&scenario, 320 * 65536 + 1);
+  assert_int_equal (run.n_kernels, 16);
+  scenario.training.optimizer = OPTIMIZER_ADAMW_FUSED;
+  run = cost_optimizer_step (&scenario, 1000000);
+  assert_run (&run, 28000000, 1);
+  scenario.training.optimizer = OPTIMIZER_SGD;
+  run = cost_optimizer_step (&scenario, 1000000);
+  assert_run (&run, 12000000, 1);
+  run = cost_optimizer_step (&scenario, 0);
+  assert_run (&run, 0, 0);
+}
+
+/* 4 B an element are read for the norms, 8 B read and written to scale. */
+static void
+clipping_reads_and_then_scales (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  KernelRun norm = cost_grad_norm (&scenario, 1000000);
+  KernelRun scale = cost_grad_scale (&scenario, 1000000);
+
+  (void)state;
+  assert_run (&norm, 4000000, 3);
+  assert_run (&scale, 8000000, 4);
+  scenario.timing.grad_clip = 7000000;
+  norm = cost_grad_norm (&scenario, 1000000);
+  scale = cost_grad_scale (&scenario, 1000000);
+  assert_run (&norm, 7000000, 1);
+  assert_true (norm.fixed);
+  assert_run (&scale, 0, 0);
+}
+
+static void
+a_given_time_is_one_fixed_launch (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  StepCost cost;
+
+  (void)state;
+  scenario.timing.recompute = 4000000000;
+  cost = cost_of (&scenario);
+  assert_run (&cost.recompute, 4000000000, 1);
+  /* early stop does not shorten it */
+  assert_run (&cost.recompute_early_stop, 4000000000, 1);
+  assert_true (cost.recompute.fixed);
+  assert_int_equal (cost.recompute.host_ps, 5000000);
+  assert_true (cost.recompute.flops == cost.forward.flops);
+  assert_false (cost.forward.fixed);
+}
+
+static void
+what_is_given_as_0_is_not_launched (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  KernelRun copy;
+  StepCost cost;
+
+  (void)state;
+  scenario.timing.head_forward = 0;
+  scenario.timing.fsdp_copies = 0;
+  scenario.timing.host_op = 1000000;
+  cost = cost_of (&scenario);
+  assert_run (&cost.head_forward, 0, 0);
+  assert_int_equal (cost.head_forward.host_ps, 0);
+  copy = cost_fsdp_copy (&scenario, 1000000);
+  assert_run (&copy, 0, 0);
+  assert_int_equal (copy.host_ps, 0);
+}
+
+/* host_op is for a whole run; FSDP's own hooks then cost nothing. */
+static void
+a_given_host_op_makes_every_run_one_launch (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  StepCost cost;
+
+  (void)state;
+  scenario.timing.host_op = 1234;
+  cost = cost_of (&scenario);
+  assert_run (&cost.forward, 581140480, 1);
+  assert_int_equal (cost.forward.host_ps, 1234);
+  assert_false (cost.forward.fixed);
+  assert_int_equal (cost_collective_host_ps (&scenario), 1234);
+  assert_int_equal (cost_hook_host_ps (&scenario), 0);
+}
+
+static void
+host_times_come_from_the_cluster_unless_given (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+
+  (void)state;
+  assert_int_equal (cost_collective_host_ps (&scenario), 35000000);
+  assert_int_equal (cost_hook_host_ps (&scenario), 75000000);
+  assert_int_equal (cost_limiter_wakeup_ps (&scenario), 200000000);
+  scenario.timing.limiter_wakeup = 0;
+  assert_int_equal (cost_limiter_wakeup_ps (&scenario), 0);
+}
+
+/* 1 TB/s: 3 MB read and written in all. */
+static void
+an_fsdp_copy_moves_its_bytes (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  KernelRun copy = cost_fsdp_copy (&scenario, 3000000);
+
+  (void)state;
+  assert_run (&copy, 3000000, 1);
+  assert_int_equal (copy.host_ps, 5000000);
+  scenario.timing.fsdp_copies = 42;
+  copy = cost_fsdp_copy (&scenario, 3000000);
+  assert_run (&copy, 42, 1);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_thin_matmul_is_bound_by_memory),
+    cmocka_unit_test (gpt_forward_adds_up),
+    cmocka_unit_test (early_stop_leaves_out_the_last_matmul_and_sum),
+    cmocka_unit_test (gpt_backward_adds_up),
+    cmocka_unit_test (llama_forward_adds_up),
+    cmocka_unit_test (llama_backward_adds_up),
+    cmocka_unit_test (fp32_is_slower_and_casts_nothing),
+    cmocka_unit_test (head_and_loss_add_up),
+    cmocka_unit_test (embedding_adds_up),
+    cmocka_unit_test (learned_positions_are_looked_up_and_added),
+    cmocka_unit_test (biases_cost_a_sum_in_backward),
+    cmocka_unit_test (saved_activations_are_counted_tensor_by_tensor),
+    cmocka_unit_test (model_flops_are_counted_as_torchtitan_does),
+    cmocka_unit_test (optimizers_pass_over_their_shard),
+    cmocka_unit_test (clipping_reads_and_then_scales),
+    cmocka_unit_test (a_given_time_is_one_fixed_launch),
+    cmocka_unit_test (what_is_given_as_0_is_not_launched),
+    cmocka_unit_test (a_given_host_op_makes_every_run_one_launch),
+    cmocka_unit_test (host_times_come_from_the_cluster_unless_given),
+    cmocka_unit_test (an_fsdp_copy_moves_its_bytes),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
