@@ -12,7 +12,7 @@ enum
   FIXTURE_ALL_REDUCE
 };
 
-static Timeline *
+static inline Timeline *
 fixture_timeline (void)
 {
   static const char *const streams[] = { "compute", "unshard", "post_backward", "all_reduce" };

@@ -16,7 +16,7 @@ typedef enum
 
 const char *run_status_name (RunStatus status); /* "ok", "does_not_fit", "refused", "failed" */
 
-/* What a report needs to know of a run beside its timeline. */
+/* What a report needs to know of a run besides its timeline. */
 typedef struct
 {
   guint n_ranks;
@@ -27,13 +27,14 @@ typedef struct
   gint64 capacity_bytes;    /* of GPU memory that PyTorch can have */
 } RunFacts;
 
-/* Counts and bytes of one unit, or of all, per rank and step. */
+/* Counts and bytes of one unit, or of all, per rank and step: the mean of the
+ * reported steps. */
 typedef struct
 {
   guint32 unit;
-  guint all_gathers_forward, all_gathers_backward;
-  guint reduce_scatters, all_reduces;
-  gint64 bytes;
+  double all_gathers_forward, all_gathers_backward;
+  double reduce_scatters, all_reduces;
+  double bytes;
   double all_gather_exposed_s, reduce_scatter_exposed_s, all_reduce_exposed_s;
 } UnitFigures;
 
@@ -41,18 +42,34 @@ typedef struct
 {
   RunStatus status;
   char *reason; /* why it is not ok; "" where it is */
+  /* Of what did not run, every number is NaN (bytes: 0) and fits FALSE. */
   double step_time_s, tokens_per_s, tokens_per_s_per_gpu, mfu_percent, hfu_percent;
   UnitFigures all;
   double compute_s, exposed_comm_s, host_bound_s;
   double busy_s[N_TIMELINE_OPS];    /* of the compute stream, by op, per step */
+  double exposed_s[N_TIMELINE_OPS]; /* by collective, per step; all-reduce with clipping's */
   gint64 peak_allocated_bytes, peak_reserved_bytes;
-  gboolean fits;
+  gboolean fits; /* peak_reserved_bytes is within the capacity */
   MemoryUse memory;
   UnitFigures *units; /* those with any collective, in the order of their numbers */
   guint n_units;
 } Figures;
 
+/* MFU = model FLOPs of the step / (step time x ranks x dense peak of one GPU), as
+ * torchtitan's components/metrics.py; HFU the same with hardware FLOPs. */
 void figures_measure (const Timeline *timeline, const RunFacts *facts, Figures *figures);
 /* Of a variant that did not run. */
 void figures_refuse (Figures *figures, RunStatus status, const char *reason);
 void figures_clear (Figures *figures);
+
+static inline double
+figures_all_gathers (const UnitFigures *unit)
+{
+  return unit->all_gathers_forward + unit->all_gathers_backward;
+}
+
+static inline gboolean
+figures_did_run (const Figures *figures)
+{
+  return figures->status == RUN_OK || figures->status == RUN_DOES_NOT_FIT;
+}

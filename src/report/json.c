@@ -1,0 +1,225 @@
+/* The figures for programs: names as in the CSV files, null for a missing number. */
+#include "config.h"
+
+#include <math.h>
+
+#include <json-glib/json-glib.h>
+
+#include "report/deltas.h"
+#include "report/names.h"
+#include "report/report.h"
+
+static void
+add_text (JsonBuilder *builder, const char *name, const char *value)
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_add_string_value (builder, value);
+}
+
+static void
+add_number (JsonBuilder *builder, const char *name, double value)
+{
+  json_builder_set_member_name (builder, name);
+  if (isfinite (value))
+    json_builder_add_double_value (builder, value);
+  else
+    json_builder_add_null_value (builder);
+}
+
+/* Counts and bytes: without a decimal point where they are whole, as they mostly are. */
+static void
+add_count (JsonBuilder *builder, const char *name, double value)
+{
+  if (!isfinite (value) || value != trunc (value))
+    {
+      add_number (builder, name, value);
+      return;
+    }
+  json_builder_set_member_name (builder, name);
+  json_builder_add_int_value (builder, (gint64)value);
+}
+
+static void
+add_meta (JsonBuilder *builder, const Report *report)
+{
+  json_builder_set_member_name (builder, "meta");
+  json_builder_begin_object (builder);
+  add_text (builder, "fsdpsim_version", PACKAGE_VERSION);
+  if (report->n_entries > 0)
+    {
+      const ReportEntry *entry = &report->entries[0];
+
+      add_text (builder, "scenario", entry->scenario->scenario_name);
+      add_text (builder, "title", entry->scenario->title);
+      add_text (builder, "scenario_sha256", entry->scenario->sha256);
+      add_count (builder, "seed", (double)entry->run.scenario->simulation.seed);
+    }
+  json_builder_end_object (builder);
+}
+
+static void
+add_step (JsonBuilder *builder, const Figures *figures)
+{
+  add_number (builder, "step_time_s", figures->step_time_s);
+  add_number (builder, "tokens_per_s", figures->tokens_per_s);
+  add_number (builder, "tokens_per_s_per_gpu", figures->tokens_per_s_per_gpu);
+  add_number (builder, "mfu_percent", figures->mfu_percent);
+  add_number (builder, "hfu_percent", figures->hfu_percent);
+  add_count (builder, "all_gathers", figures_all_gathers (&figures->all));
+  add_count (builder, "reduce_scatters", figures->all.reduce_scatters);
+  add_count (builder, "all_reduces", figures->all.all_reduces);
+  add_count (builder, "comm_bytes", figures->all.bytes);
+  add_number (builder, "compute_s", figures->compute_s);
+  add_number (builder, "exposed_comm_s", figures->exposed_comm_s);
+  add_number (builder, "host_bound_s", figures->host_bound_s);
+}
+
+static void
+add_parts (JsonBuilder *builder, const Figures *figures)
+{
+  static const char *const names[N_STEP_PARTS]
+      = { [PART_EXPOSED_ALL_GATHER] = "exposed_all_gather_s",
+          [PART_EXPOSED_REDUCE_SCATTER] = "exposed_reduce_scatter_s",
+          [PART_EXPOSED_ALL_REDUCE] = "exposed_all_reduce_s",
+          [PART_FORWARD] = "forward_s",
+          [PART_RECOMPUTE] = "recompute_s",
+          [PART_BACKWARD] = "backward_s",
+          [PART_OPTIMIZER] = "optimizer_s",
+          [PART_COPIES] = "copies_s",
+          [PART_HOST_BOUND] = "host_bound_s" };
+  double parts_s[N_STEP_PARTS];
+
+  step_parts (figures, parts_s);
+  json_builder_set_member_name (builder, "parts");
+  json_builder_begin_object (builder);
+  for (guint part = 0; part < N_STEP_PARTS; part++)
+    add_number (builder, names[part], parts_s[part]);
+  json_builder_end_object (builder);
+}
+
+static void
+add_memory (JsonBuilder *builder, const ReportRun *run)
+{
+  const Figures *figures = &run->figures;
+  const MemoryPeak *peak = &figures->memory.peaks[figures->memory.phase];
+
+  json_builder_set_member_name (builder, "memory_at_peak");
+  json_builder_begin_object (builder);
+  if (figures_did_run (figures))
+    {
+      g_autofree char *unit = timeline_unit_name (peak->unit);
+
+      add_text (builder, "unit", unit);
+      for (guint kind = 0; kind < N_MEMORY_KINDS; kind++)
+        {
+          g_autofree char *name = g_strconcat (memory_kind_name (kind), "_bytes", NULL);
+
+          add_count (builder, name, (double)peak->by_kind[kind]);
+        }
+    }
+  json_builder_end_object (builder);
+}
+
+static void
+add_fit (JsonBuilder *builder, const ReportRun *run)
+{
+  const Figures *figures = &run->figures;
+  const gboolean did_run = figures_did_run (figures);
+
+  add_count (builder, "peak_allocated_bytes",
+             did_run ? (double)figures->peak_allocated_bytes : (double)NAN);
+  add_count (builder, "peak_reserved_bytes",
+             did_run ? (double)figures->peak_reserved_bytes : (double)NAN);
+  add_count (builder, "capacity_bytes", (double)run->facts.capacity_bytes);
+  add_count (builder, "fits", figures->fits);
+  add_text (builder, "status", run_status_name (figures->status));
+  add_text (builder, "reason", figures->reason);
+  add_text (builder, "peak_phase", did_run ? peak_phase_name (figures->memory.phase) : "");
+}
+
+static void
+add_deltas (JsonBuilder *builder, const Figures *figures, const Figures *baseline,
+            const char *baseline_name)
+{
+  Deltas deltas;
+
+  deltas_measure (figures, baseline, &deltas);
+  json_builder_set_member_name (builder, "deltas");
+  json_builder_begin_object (builder);
+  add_text (builder, "baseline", baseline_name);
+  add_number (builder, "step_time_delta_s", deltas.step_time_s);
+  add_number (builder, "throughput_delta_percent", deltas.throughput_percent);
+  add_count (builder, "all_gathers_delta", deltas.all_gathers);
+  add_count (builder, "reduce_scatters_delta", deltas.reduce_scatters);
+  add_number (builder, "exposed_comm_delta_s", deltas.exposed_comm_s);
+  add_count (builder, "peak_allocated_delta_bytes", deltas.peak_allocated_bytes);
+  json_builder_end_object (builder);
+}
+
+static void
+add_units (JsonBuilder *builder, const Figures *figures)
+{
+  json_builder_set_member_name (builder, "per_unit");
+  json_builder_begin_array (builder);
+  for (guint u = 0; u < figures->n_units; u++)
+    {
+      const UnitFigures *unit = &figures->units[u];
+      g_autofree char *name = timeline_unit_name (unit->unit);
+
+      json_builder_begin_object (builder);
+      add_text (builder, "unit", name);
+      add_count (builder, "all_gathers_forward", unit->all_gathers_forward);
+      add_count (builder, "all_gathers_backward", unit->all_gathers_backward);
+      add_count (builder, "reduce_scatters", unit->reduce_scatters);
+      add_count (builder, "all_reduces", unit->all_reduces);
+      add_number (builder, "all_gather_exposed_s", unit->all_gather_exposed_s);
+      add_number (builder, "reduce_scatter_exposed_s", unit->reduce_scatter_exposed_s);
+      json_builder_end_object (builder);
+    }
+  json_builder_end_array (builder);
+}
+
+static void
+add_variant (JsonBuilder *builder, const Report *report, char **names, guint index)
+{
+  const ReportEntry *entry = &report->entries[index];
+
+  json_builder_begin_object (builder);
+  add_text (builder, "variant", names[index]);
+  add_text (builder, "scenario", entry->scenario->scenario_name);
+  add_text (builder, "scenario_sha256", entry->scenario->sha256);
+  add_step (builder, &entry->run.figures);
+  add_fit (builder, &entry->run);
+  add_parts (builder, &entry->run.figures);
+  add_memory (builder, &entry->run);
+  if (index > 0)
+    add_deltas (builder, &entry->run.figures, &report->entries[0].run.figures, names[0]);
+  add_units (builder, &entry->run.figures);
+  json_builder_end_object (builder);
+}
+
+static char *
+to_text (JsonBuilder *builder)
+{
+  g_autoptr (JsonNode) root = json_builder_get_root (builder);
+  g_autofree char *json = json_to_string (root, TRUE);
+
+  return g_strconcat (json, "\n", NULL);
+}
+
+char *
+report_json (const Report *report)
+{
+  g_auto (GStrv) names = variant_names (report);
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+
+  json_builder_begin_object (builder);
+  add_meta (builder, report);
+  json_builder_set_member_name (builder, "variants");
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < report->n_entries; i++)
+    add_variant (builder, report, names, i);
+  json_builder_end_array (builder);
+  json_builder_end_object (builder);
+  return to_text (builder);
+}

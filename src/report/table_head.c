@@ -1,0 +1,106 @@
+#include "config.h"
+
+#include <string.h>
+
+#include "report/format.h"
+#include "report/table_head.h"
+
+#define HASH_DIGITS 12 /* of a SHA-256 are plenty to tell scenarios apart by eye */
+
+static char *
+describe_scenario (const ReportEntry *entry)
+{
+  return g_strdup_printf ("%s (%s, %.*s)", entry->scenario->title, entry->scenario->scenario_name,
+                          HASH_DIGITS, entry->scenario->sha256);
+}
+
+static char *
+describe_cluster (const ReportEntry *entry)
+{
+  const Scenario *scenario = entry->run.scenario;
+  char peak[FORMAT_SIZE];
+
+  return g_strdup_printf ("%s, %u nodes x %u %s; MFU of %s TFLOP/s, the dense %s peak",
+                          scenario->cluster.name, scenario->cluster.nodes,
+                          scenario->cluster.gpus_per_node, scenario->gpu.name,
+                          format_real (peak, "%.4g", entry->run.facts.peak_flops / 1e12),
+                          Dtype_words[scenario->fsdp.param_dtype]);
+}
+
+static char *
+describe_model (const ReportEntry *entry)
+{
+  const Scenario *scenario = entry->run.scenario;
+  const TrainingConfig *training = &scenario->training;
+
+  return g_strdup_printf ("%s, %u blocks; micro-batch %u x %u tokens, grad_accum %u",
+                          scenario->model.name, scenario->model.layers, training->micro_batch,
+                          training->seq_len, training->grad_accum);
+}
+
+static char *
+describe_runtime (const ReportEntry *entry)
+{
+  const Scenario *scenario = entry->run.scenario;
+  const FsdpConfig *fsdp = &scenario->fsdp;
+
+  if (fsdp->api == API_DDP)
+    return g_strdup_printf ("ddp, torch 2.%u; seed %" G_GUINT64_FORMAT, fsdp->torch_minor,
+                            scenario->simulation.seed);
+  return g_strdup_printf ("%s, torch 2.%u, %s; seed %" G_GUINT64_FORMAT, FsdpApi_words[fsdp->api],
+                          fsdp->torch_minor, ShardingStrategy_words[fsdp->strategy],
+                          scenario->simulation.seed);
+}
+
+/* The entries from @index on that have the description of @index. */
+static char *
+names_with (char **descriptions, const char *const *names, guint n_entries, guint index)
+{
+  g_autoptr (GPtrArray) same = g_ptr_array_new ();
+  g_autofree char *list = NULL;
+
+  for (guint i = index; i < n_entries; i++)
+    if (strcmp (descriptions[i], descriptions[index]) == 0)
+      g_ptr_array_add (same, (gpointer)names[i]);
+  if (same->len == n_entries)
+    return g_strdup ("");
+  g_ptr_array_add (same, NULL);
+  list = g_strjoinv (", ", (char **)same->pdata);
+  return g_strconcat (list, ": ", NULL);
+}
+
+static gboolean
+is_first_of_its_kind (char **descriptions, guint index)
+{
+  for (guint i = 0; i < index; i++)
+    if (strcmp (descriptions[i], descriptions[index]) == 0)
+      return FALSE;
+  return TRUE;
+}
+
+static void
+append_lines (const Report *report, const char *const *names, const char *what,
+              char *(*describe) (const ReportEntry *), GString *text)
+{
+  g_auto (GStrv) descriptions = g_new0 (char *, report->n_entries + 1);
+
+  for (guint i = 0; i < report->n_entries; i++)
+    descriptions[i] = describe (&report->entries[i]);
+  for (guint i = 0; i < report->n_entries; i++)
+    if (is_first_of_its_kind (descriptions, i))
+      {
+        g_autofree char *whose = names_with (descriptions, names, report->n_entries, i);
+
+        g_string_append_printf (text, "# %-9s %s%s\n", what, whose, descriptions[i]);
+      }
+}
+
+void
+table_head_append (const Report *report, const char *const *names, GString *text)
+{
+  g_string_append (text, "# " PACKAGE_STRING "\n");
+  append_lines (report, names, "scenario", describe_scenario, text);
+  append_lines (report, names, "cluster", describe_cluster, text);
+  append_lines (report, names, "model", describe_model, text);
+  append_lines (report, names, "runtime", describe_runtime, text);
+}
