@@ -141,8 +141,8 @@ list_shelf (const Shelf *shelf, const Options *options, GError **error)
 /* ---- keys ---- */
 
 static const ListingColumn key_columns[] = {
-  { "section", "section", FALSE }, { "key", "key", FALSE },    { "value", "takes", FALSE },
-  { "default", "default", FALSE }, { "required", NULL, TRUE }, { "help", "what it is", FALSE },
+  { "key", "key", FALSE },    { "value", NULL, FALSE },        { "default", "default", FALSE },
+  { "required", NULL, TRUE }, { "help", "what it is", FALSE },
 };
 
 static char *
@@ -158,8 +158,7 @@ list_keys (const Options *options)
   listing_init (&listing, "keys", COLUMNS (key_columns));
   for (guint i = 0; i < n; i++)
     {
-      listing_add (&listing, g_strdup (keys[i].section));
-      listing_add (&listing, g_strdup (keys[i].key));
+      listing_add (&listing, g_strconcat (keys[i].section, ".", keys[i].key, NULL));
       listing_add (&listing, g_strdup (keys[i].value));
       listing_add (&listing, g_strdup (keys[i].standard != NULL ? keys[i].standard : ""));
       listing_add (&listing, g_strdup (keys[i].standard == NULL ? "1" : "0"));

@@ -31,7 +31,7 @@ append_key (GString *out, const KeyInfo *key)
   append_escaped (out, key->help);
   g_string_append_c (out, '\n');
   if (key->standard == NULL)
-    g_string_append (out, "Must be given.\n");
+    g_string_append (out, "No default.\n");
   else if (*key->standard != '\0')
     {
       g_string_append (out, "Default: ");
