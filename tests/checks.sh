@@ -76,12 +76,13 @@ check_tidy ()
 check_cppcheck ()
 {
   cppcheck --quiet -j "$jobs" --error-exitcode=1 --std=c11 --library=gtk -I src -I . \
-    --enable=warning,performance,portability --inline-suppr --suppress=missingIncludeSystem src tests
+    --enable=warning,performance,portability --inline-suppr --suppress=missingIncludeSystem \
+    --suppress=memleak -D'G_DEFINE_QUARK(name,function)=' src tests
 }
 
 check_shell ()
 {
-  shellcheck bootstrap .ci/run completions/fsdpsim tests/*.sh tests/*.test
+  shellcheck bootstrap .ci/run tests/*.sh tests/*.test tests/bench/*.sh && shellcheck -s bash completions/fsdpsim
 }
 
 check_manual ()
