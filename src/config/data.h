@@ -13,7 +13,8 @@ typedef enum
   DATA_PLOT      /* plots/NAME.gp */
 } DataKind;
 
-/* The path of a shipped file, or NULL where there is none. The caller frees it. */
+/* The path of a shipped file, or NULL where there is none. A @name holds no "/". The caller frees
+ * it. */
 char *data_find (DataKind kind, const char *name);
 
 /* Names of all shipped files of a kind, sorted, NULL-terminated; g_strfreev() them. */

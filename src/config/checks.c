@@ -1,0 +1,247 @@
+#include "config.h"
+
+#include "config/checks.h"
+
+#include <string.h>
+
+typedef struct
+{
+  const Resolved *resolved;
+  const Scenario *scenario;
+  Problems *problems;
+} Check;
+
+#define BLAME(check, ...)                                                                          \
+  check_blame ((check)->resolved, (const KeyId[]){ __VA_ARGS__ },                                  \
+               G_N_ELEMENTS (((const KeyId[]){ __VA_ARGS__ })))
+
+/* What pulled in the file that @setting stands in, where the scenario or an option did. */
+static const Setting *
+named_by (const Resolved *resolved, const Setting *setting)
+{
+  const Setting *source = NULL;
+
+  if (strcmp (setting->key->section, "model") == 0)
+    source = resolved->settings[ID_model_source];
+  else if (strcmp (setting->key->section, "cluster") == 0)
+    source = resolved->settings[ID_cluster_source];
+  else if (strcmp (setting->key->section, "gpu") == 0)
+    {
+      source = resolved->settings[ID_gpu_source];
+      if (source == NULL || source->origin == ORIGIN_DEFAULT)
+        source = resolved->settings[ID_cluster_gpu];
+      if (source != NULL && source->origin == ORIGIN_SOURCE)
+        source = resolved->settings[ID_cluster_source];
+    }
+  return source != NULL ? source : setting;
+}
+
+static gboolean
+is_above (const Setting *a, const Setting *b)
+{
+  if (a->origin != b->origin)
+    return a->origin > b->origin;
+  return a->place.line > b->place.line;
+}
+
+const Setting *
+check_blame (const Resolved *resolved, const KeyId *ids, guint n)
+{
+  const Setting *top = NULL;
+  gboolean same_file = TRUE;
+
+  for (guint i = 0; i < n; i++)
+    {
+      const Setting *setting = resolved->settings[ids[i]];
+
+      if (setting == NULL || !setting->good)
+        return NULL;
+      same_file &= top == NULL || strcmp (top->place.file, setting->place.file) == 0;
+      if (top == NULL || is_above (setting, top))
+        top = setting;
+    }
+  return top->origin == ORIGIN_SOURCE && !same_file ? named_by (resolved, top) : top;
+}
+
+static void G_GNUC_PRINTF (3, 4)
+    note (const Check *check, const Setting *setting, const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *message = NULL;
+
+  va_start (arguments, format);
+  message = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  problems_add (check->problems, &setting->place, setting->key->section, setting->key->key, "%s",
+                message);
+}
+
+static void
+check_heads (const Check *check)
+{
+  const ModelConfig *model = &check->scenario->model;
+  const Setting *kv_heads = BLAME (check, ID_model_heads, ID_model_kv_heads);
+  const Setting *head_dim = BLAME (check, ID_model_hidden, ID_model_heads, ID_model_head_dim);
+
+  if (kv_heads != NULL && model->heads % model->kv_heads != 0)
+    note (check, kv_heads, "%u heads are not a multiple of %u kv_heads", model->heads,
+          model->kv_heads);
+  if (head_dim != NULL && model->head_dim == 0)
+    note (check, head_dim, "hidden %u is less than %u heads; head_dim would do", model->hidden,
+          model->heads);
+  else if (head_dim != NULL
+           && strcmp (check->resolved->settings[ID_model_head_dim]->text, "auto") == 0
+           && model->hidden % model->heads != 0)
+    note (check, head_dim,
+          "hidden %u is not a multiple of %u heads; give head_dim if it is meant so", model->hidden,
+          model->heads);
+}
+
+static void
+check_positions (const Check *check)
+{
+  const Setting *blamed = BLAME (check, ID_model_positions, ID_training_seq_len);
+  guint positions = check->scenario->model.positions;
+  guint seq_len = check->scenario->training.seq_len;
+
+  if (blamed != NULL && positions > 0 && seq_len > positions)
+    note (check, blamed,
+          "training.seq_len %u is over the %u learned positions of the model; at most %u would do",
+          seq_len, positions, positions);
+}
+
+static void
+check_network (const Check *check)
+{
+  const ClusterConfig *cluster = &check->scenario->cluster;
+  const Setting *nics = BLAME (check, ID_cluster_nodes, ID_cluster_nics_per_node);
+  const Setting *rate
+      = BLAME (check, ID_cluster_nodes, ID_cluster_nics_per_node, ID_cluster_nic_bandwidth);
+
+  if (cluster->nodes <= 1)
+    return;
+  if (nics != NULL && cluster->nics_per_node == 0)
+    note (check, nics,
+          "%u nodes but nics_per_node = 0; one node or nics_per_node and nic_bandwidth would do",
+          cluster->nodes);
+  else if (rate != NULL && cluster->nic_bytes_per_s <= 0)
+    note (check, rate, "%u nodes but nic_bandwidth is 0; a rate such as 400Gb/s would do",
+          cluster->nodes);
+}
+
+static gboolean
+is_hybrid (const FsdpConfig *fsdp)
+{
+  return fsdp->strategy == STRATEGY_HYBRID_SHARD || fsdp->strategy == STRATEGY_HYBRID_SHARD_ZERO2;
+}
+
+/* Groups lie evenly on the nodes: whole nodes, or an equal part of one. */
+static void
+check_shard_group (const Check *check)
+{
+  const Scenario *scenario = check->scenario;
+  const Setting *blamed
+      = BLAME (check, ID_fsdp_api, ID_fsdp_sharding_strategy, ID_fsdp_shard_group_size,
+               ID_cluster_nodes, ID_cluster_gpus_per_node);
+  guint group = scenario->fsdp.shard_group_size;
+  guint per_node = scenario->cluster.gpus_per_node;
+  guint ranks = scenario_ranks (scenario);
+
+  if (blamed == NULL || scenario->fsdp.api == API_DDP || !is_hybrid (&scenario->fsdp))
+    return;
+  if (ranks % group != 0)
+    note (check, blamed, "%u ranks is not a multiple of fsdp.shard_group_size %u", ranks, group);
+  else if (per_node % group != 0 && group % per_node != 0)
+    note (check, blamed,
+          "fsdp.shard_group_size %u is neither a divisor nor a multiple of the %u GPUs of a node",
+          group, per_node);
+}
+
+/* A group size of reshard_after_forward; 1 and the whole group became words. */
+static void
+check_reshard (const Check *check)
+{
+  const FsdpConfig *fsdp = &check->scenario->fsdp;
+  const Setting *blamed
+      = BLAME (check, ID_fsdp_api, ID_fsdp_reshard_after_forward, ID_fsdp_sharding_strategy,
+               ID_fsdp_shard_group_size, ID_cluster_nodes, ID_cluster_gpus_per_node);
+
+  if (blamed == NULL || fsdp->api != API_FSDP2 || fsdp->reshard_after_forward <= 0)
+    return;
+  if (fsdp->shard_group_size % (guint)fsdp->reshard_after_forward != 0)
+    note (check, blamed,
+          "fsdp.reshard_after_forward %d does not divide the %u ranks of a shard group",
+          fsdp->reshard_after_forward, fsdp->shard_group_size);
+}
+
+/* torch.utils.checkpoint takes context_fn, by which ops are selected, only
+ * where use_reentrant is False. */
+static void
+check_select (const Check *check)
+{
+  const CheckpointConfig *checkpoint = &check->scenario->checkpoint;
+  const Setting *blamed
+      = BLAME (check, ID_activation_checkpointing_method, ID_activation_checkpointing_use_reentrant,
+               ID_activation_checkpointing_select);
+
+  if (blamed != NULL && checkpoint->method != CHECKPOINT_NONE && checkpoint->use_reentrant
+      && checkpoint->select_op)
+    note (check, blamed,
+          "select = op needs use_reentrant = false: PyTorch refuses context_fn with the reentrant "
+          "implementation");
+}
+
+static void
+check_engine (const Check *check)
+{
+  const SimulationConfig *simulation = &check->scenario->simulation;
+  const Setting *blamed = BLAME (check, ID_simulation_engine, ID_simulation_compute_slowdown);
+
+  if (blamed != NULL && simulation->engine == ENGINE_ONE_PASS && simulation->compute_slowdown > 0)
+    note (check, blamed,
+          "engine = one_pass cannot slow compute beside collectives; compute_slowdown = 0%% or "
+          "engine = auto would do");
+}
+
+/* They are sorted by rank, so the last one tells. */
+static void
+check_stragglers (const Check *check)
+{
+  const SimulationConfig *simulation = &check->scenario->simulation;
+  const Setting *blamed
+      = BLAME (check, ID_simulation_straggler, ID_cluster_nodes, ID_cluster_gpus_per_node);
+  guint ranks = scenario_ranks (check->scenario);
+
+  if (blamed == NULL || simulation->n_stragglers == 0)
+    return;
+  if (simulation->stragglers[simulation->n_stragglers - 1].rank >= ranks)
+    note (check, blamed, "straggler rank %u is not one of the %u ranks, 0 to %u",
+          simulation->stragglers[simulation->n_stragglers - 1].rank, ranks, ranks - 1);
+}
+
+static void
+check_memory (const Check *check)
+{
+  const GpuConfig *gpu = &check->scenario->gpu;
+  const Setting *blamed = BLAME (check, ID_gpu_memory, ID_gpu_reserved_memory);
+
+  if (blamed != NULL && gpu->reserved_memory_bytes >= gpu->memory_bytes)
+    note (check, blamed, "reserved_memory leaves nothing of the GPU's memory");
+}
+
+void
+check_scenario (const Resolved *resolved, const Scenario *scenario, Problems *problems)
+{
+  Check check = { resolved, scenario, problems };
+
+  check_heads (&check);
+  check_positions (&check);
+  check_network (&check);
+  check_shard_group (&check);
+  check_reshard (&check);
+  check_select (&check);
+  check_engine (&check);
+  check_stragglers (&check);
+  check_memory (&check);
+  check_limits (resolved, scenario, problems);
+}

@@ -1,0 +1,17 @@
+/* What each setting allows alone may contradict another: the mistakes of one
+ * variant as a whole. */
+#pragma once
+
+#include "config/resolve.h"
+
+/* @scenario is bound and derived. A check is left out where one of the settings
+ * that it looks at is missing or broken, since that is noted already. */
+void check_scenario (const Resolved *resolved, const Scenario *scenario, Problems *problems);
+
+/* The setting to blame for what @n of them do together: the one laid on top, or
+ * where that stands in a file of ours, what named the file. NULL where one is
+ * missing or broken. */
+const Setting *check_blame (const Resolved *resolved, const KeyId *ids, guint n);
+
+/* Sizes at which figures would overflow or a run would not end; part of check_scenario(). */
+void check_limits (const Resolved *resolved, const Scenario *scenario, Problems *problems);

@@ -1,0 +1,83 @@
+#include "config.h"
+
+#include "config/derive.h"
+#include "config/value.h"
+
+#include <string.h>
+
+/* "auto" is the name of the source, and "custom" without one. */
+static void
+derive_name (char **name, const Setting *source)
+{
+  if (*name != NULL && strcmp (*name, "auto") != 0)
+    return;
+  g_free (*name);
+  *name = source != NULL && source->text[0] != '\0' && strcmp (source->text, "auto") != 0
+              ? source_title (source->text)
+              : g_strdup ("custom");
+}
+
+static void
+derive_names (const Resolved *resolved, Scenario *scenario)
+{
+  const Setting *gpu = resolved->settings[ID_gpu_source];
+  gboolean from_cluster = gpu == NULL || strcmp (gpu->text, "auto") == 0;
+
+  derive_name (&scenario->model.name, resolved->settings[ID_model_source]);
+  derive_name (&scenario->cluster.name, resolved->settings[ID_cluster_source]);
+  derive_name (&scenario->gpu.name, from_cluster ? resolved->settings[ID_cluster_gpu] : gpu);
+}
+
+static void
+derive_model (ModelConfig *model)
+{
+  if (model->kv_heads == AUTO_COUNT)
+    model->kv_heads = model->heads;
+  if (model->head_dim == AUTO_COUNT && model->heads > 0)
+    model->head_dim = model->hidden / model->heads;
+}
+
+static gboolean
+is_hybrid (const FsdpConfig *fsdp)
+{
+  return fsdp->api != API_DDP
+         && (fsdp->strategy == STRATEGY_HYBRID_SHARD
+             || fsdp->strategy == STRATEGY_HYBRID_SHARD_ZERO2);
+}
+
+/* A reshard group of one rank keeps all, of the whole shard group frees all. */
+static void
+derive_groups (Scenario *scenario)
+{
+  FsdpConfig *fsdp = &scenario->fsdp;
+
+  if (!is_hybrid (fsdp))
+    fsdp->shard_group_size = scenario_ranks (scenario);
+  else if (fsdp->shard_group_size == AUTO_COUNT)
+    fsdp->shard_group_size = scenario->cluster.gpus_per_node;
+  if (fsdp->reshard_after_forward == 1)
+    fsdp->reshard_after_forward = RESHARD_FALSE;
+  else if (fsdp->reshard_after_forward > 1
+           && (guint)fsdp->reshard_after_forward == fsdp->shard_group_size)
+    fsdp->reshard_after_forward = RESHARD_TRUE;
+}
+
+static void
+derive_simulation (const GpuConfig *gpu, SimulationConfig *simulation)
+{
+  if (simulation->compute_slowdown == AUTO_REAL)
+    simulation->compute_slowdown
+        = simulation->engine == ENGINE_ONE_PASS ? 0 : gpu->compute_slowdown;
+  if (simulation->compute_jitter > 0 || simulation->n_stragglers > 0)
+    simulation->ranks = RANKS_ALL;
+}
+
+void
+derive (const Resolved *resolved, Scenario *scenario)
+{
+  derive_names (resolved, scenario);
+  derive_model (&scenario->model);
+  derive_groups (scenario);
+  derive_simulation (&scenario->gpu, &scenario->simulation);
+  scenario->cluster.efficiency[PROTOCOL_SIMPLE] = 1;
+}

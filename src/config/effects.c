@@ -1,0 +1,132 @@
+#include "config.h"
+
+#include "config/effects.h"
+
+static const char *const without_api[] = {
+  [API_FSDP1] = "no effect with fsdp1",
+  [API_FSDP2] = "no effect with fsdp2",
+  [API_DDP] = "no effect with ddp",
+};
+
+static const char *
+of_fsdp (KeyId key, const FsdpConfig *fsdp)
+{
+  gboolean hybrid
+      = fsdp->strategy == STRATEGY_HYBRID_SHARD || fsdp->strategy == STRATEGY_HYBRID_SHARD_ZERO2;
+
+  switch (key)
+    {
+    case ID_fsdp_backward_prefetch:
+    case ID_fsdp_forward_prefetch:
+    case ID_fsdp_limit_all_gathers:
+      return fsdp->api != API_FSDP1 ? without_api[fsdp->api] : NULL;
+    case ID_fsdp_reshard_after_forward:
+    case ID_fsdp_separate_reduce_scatter_group:
+      return fsdp->api != API_FSDP2 ? without_api[fsdp->api] : NULL;
+    case ID_fsdp_sharding_strategy:
+      return fsdp->api == API_DDP ? without_api[API_DDP] : NULL;
+    case ID_fsdp_shard_group_size:
+      if (fsdp->api == API_DDP)
+        return without_api[API_DDP];
+      return hybrid ? NULL : "no effect without a hybrid strategy";
+    default:
+      return NULL;
+    }
+}
+
+static const char *
+of_checkpointing (KeyId key, const CheckpointConfig *checkpoint)
+{
+  gboolean is_off = checkpoint->method == CHECKPOINT_NONE;
+
+  switch (key)
+    {
+    case ID_activation_checkpointing_use_reentrant:
+    case ID_activation_checkpointing_select:
+    case ID_timing_recompute:
+      return is_off ? "no effect with method = none" : NULL;
+    case ID_activation_checkpointing_early_stop:
+      if (is_off)
+        return "no effect with method = none";
+      return checkpoint->use_reentrant ? "no effect with use_reentrant = true" : NULL;
+    default:
+      return NULL;
+    }
+}
+
+static const char *
+of_cluster (KeyId key, const ClusterConfig *cluster)
+{
+  switch (key)
+    {
+    case ID_cluster_nics_per_node:
+    case ID_cluster_nic_bandwidth:
+    case ID_cluster_nic_efficiency:
+    case ID_cluster_intra_factor:
+    case ID_cluster_multi_node_latency:
+    case ID_cluster_ll_hop:
+    case ID_cluster_ll128_hop:
+    case ID_cluster_simple_hop:
+    case ID_cluster_cpu:
+      return cluster->nodes == 1 ? "no effect on one node" : NULL;
+    default:
+      return NULL;
+    }
+}
+
+/* Embedding and head are units of their own in one layout, in the root in the others. */
+static const char *
+of_unit_timing (KeyId key, UnitLayout units)
+{
+  switch (key)
+    {
+    case ID_timing_embed_all_gather:
+    case ID_timing_embed_reduce_scatter:
+    case ID_timing_embed_all_reduce:
+    case ID_timing_head_all_gather:
+    case ID_timing_head_reduce_scatter:
+    case ID_timing_head_all_reduce:
+      return units != UNITS_EMBED_BLOCKS_HEAD ? "no effect without units = embed_blocks_head"
+                                              : NULL;
+    case ID_timing_root_all_gather:
+    case ID_timing_root_reduce_scatter:
+    case ID_timing_root_all_reduce:
+      return units == UNITS_EMBED_BLOCKS_HEAD ? "no effect with units = embed_blocks_head" : NULL;
+    default:
+      return NULL;
+    }
+}
+
+static const char *
+of_simulation (KeyId key, const Scenario *scenario)
+{
+  const SimulationConfig *simulation = &scenario->simulation;
+
+  switch (key)
+    {
+    case ID_simulation_seed:
+      return simulation->compute_jitter <= 0 ? "no effect without compute_jitter" : NULL;
+    case ID_gpu_compute_slowdown:
+      return simulation->engine == ENGINE_ONE_PASS ? "no effect with engine = one_pass" : NULL;
+    case ID_training_no_sync:
+      return scenario->training.grad_accum == 1 ? "no effect with grad_accum = 1" : NULL;
+    default:
+      return NULL;
+    }
+}
+
+const char *
+effect_absent (KeyId key, const Scenario *scenario)
+{
+  const char *reason = of_fsdp (key, &scenario->fsdp);
+
+  if (reason == NULL)
+    reason = of_checkpointing (key, &scenario->checkpoint);
+  if (reason == NULL)
+    reason = of_cluster (key, &scenario->cluster);
+  if (reason == NULL)
+    reason = of_unit_timing (key, scenario->fsdp.units);
+  if (reason == NULL)
+    reason = of_simulation (key, scenario);
+  return reason;
+}

@@ -1,0 +1,7 @@
+/* Which keys do nothing beside others. */
+#pragma once
+
+#include "config/keys.h"
+
+/* Why @key changes nothing in @scenario, such as "no effect with fsdp2"; NULL where it may. */
+const char *effect_absent (KeyId key, const Scenario *scenario);

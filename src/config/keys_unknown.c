@@ -1,0 +1,135 @@
+#include "config.h"
+
+#include "config/keys_unknown.h"
+#include "config/keys.h"
+#include "config/suggest.h"
+
+#include <string.h>
+
+/* Ways of splitting a model that are not simulated, by the words that settings
+ * of other programs begin with or are ("tp_size", "tensor_parallel_degree"). */
+static const struct
+{
+  const char *word;
+  const char *abbreviation;
+  const char *what;
+} not_modelled[] = { { "tensor", "tp", "tensor parallelism" },
+                     { "pipeline", "pp", "pipeline parallelism" },
+                     { "context", "cp", "context parallelism" },
+                     { "expert", "ep", "expert parallelism" },
+                     { "sequence_parallel", "sp", "sequence parallelism" } };
+
+static gboolean
+begins_with_word (const char *name, const char *word)
+{
+  gsize n = strlen (word);
+
+  return strncmp (name, word, n) == 0 && (name[n] == '\0' || name[n] == '_');
+}
+
+/* "tensor_parallel_size" and "tensor_model_parallel", but not "tensor_cores". */
+static const char *
+find_not_modelled (const char *key)
+{
+  g_autofree char *name = g_ascii_strdown (key, -1);
+
+  g_strdelimit (name, "-", '_');
+  for (guint i = 0; i < G_N_ELEMENTS (not_modelled); i++)
+    if (begins_with_word (name, not_modelled[i].abbreviation)
+        || (begins_with_word (name, not_modelled[i].word) && strstr (name, "parallel") != NULL))
+      return not_modelled[i].what;
+  return NULL;
+}
+
+/* The section that has a key of this name, where only one does; else NULL. */
+static const char *
+section_of (const char *key)
+{
+  const char *found = NULL;
+  guint n;
+  const KeyInfo *keys = keys_list (&n);
+
+  for (guint i = 0; i < n; i++)
+    if (strcmp (keys[i].key, key) == 0)
+      {
+        if (found != NULL)
+          return NULL;
+        found = keys[i].section;
+      }
+  return found;
+}
+
+static char *
+nearest_key_clause (const char *section, const char *key)
+{
+  g_autoptr (GPtrArray) words = g_ptr_array_new ();
+  guint n;
+  const KeyInfo *keys = keys_list (&n);
+
+  for (guint i = 0; i < n; i++)
+    if (strcmp (keys[i].section, section) == 0)
+      g_ptr_array_add (words, (gpointer)keys[i].key);
+  g_ptr_array_add (words, NULL);
+  return suggest_clause (key, (const char *const *)words->pdata);
+}
+
+char *
+unknown_key_message (const char *section, const char *key)
+{
+  const char *parallelism = find_not_modelled (key);
+  const char *other = section_of (key);
+  g_autofree char *clause = NULL;
+
+  if (parallelism != NULL)
+    return g_strdup_printf ("%s is not modelled", parallelism);
+  if (other != NULL)
+    return g_strdup_printf ("unknown key; it belongs to [%s]", other);
+  clause = nearest_key_clause (section, key);
+  return g_strconcat ("unknown key", clause, NULL);
+}
+
+char *
+unknown_section_message (const char *section)
+{
+  g_autoptr (GPtrArray) words = g_ptr_array_new ();
+  const char *parallelism = find_not_modelled (section);
+  g_autofree char *clause = NULL;
+
+  if (parallelism != NULL)
+    return g_strdup_printf ("%s is not modelled", parallelism);
+  for (const char *const *at = keys_sections (); *at != NULL; at++)
+    g_ptr_array_add (words, (gpointer)*at);
+  g_ptr_array_add (words, (gpointer) "sweep");
+  g_ptr_array_add (words, (gpointer) "variant NAME");
+  g_ptr_array_add (words, NULL);
+  clause = suggest_clause (section, (const char *const *)words->pdata);
+  return g_strconcat ("unknown section", clause, NULL);
+}
+
+static gboolean
+is_section (const char *name)
+{
+  for (const char *const *at = keys_sections (); *at != NULL; at++)
+    if (strcmp (*at, name) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+char *
+unknown_dotted_message (const char *name)
+{
+  const char *dot = strchr (name, '.');
+  g_autofree char *section = NULL;
+  const char *home;
+
+  if (dot != NULL)
+    {
+      section = g_strndup (name, (gsize)(dot - name));
+      return is_section (section) ? unknown_key_message (section, dot + 1)
+                                  : unknown_section_message (section);
+    }
+  home = section_of (name);
+  if (home != NULL)
+    return g_strdup_printf ("expected section.key; did you mean '%s.%s'?", home, name);
+  return g_strdup ("expected section.key, such as training.micro_batch");
+}

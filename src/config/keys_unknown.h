@@ -1,0 +1,11 @@
+/* What to say of names that are in no table. */
+#pragma once
+
+#include <glib.h>
+
+/* Of a key that @section does not have: what is wrong and what was meant. The caller frees it. */
+char *unknown_key_message (const char *section, const char *key);
+/* Of "section.key" that names nothing. The caller frees it. */
+char *unknown_dotted_message (const char *name);
+/* Of a section. The caller frees it. */
+char *unknown_section_message (const char *section);

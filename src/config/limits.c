@@ -1,0 +1,274 @@
+#include "config.h"
+
+#include "config/checks.h"
+
+#include <math.h>
+
+#define MOST_RANKS        (1u << 20)
+#define MOST_TOKENS       0x1p31
+#define MOST_PARAMETERS   0x1p50
+#define MOST_BLOCK_PASSES 5e6
+#define MOST_BYTES        0x1p62
+/* Picoseconds are 63 bits, which is 106 days. */
+#define MOST_DAYS 90
+
+#define BLAME(resolved, ...)                                                                       \
+  check_blame (resolved, (const KeyId[]){ __VA_ARGS__ },                                           \
+               G_N_ELEMENTS (((const KeyId[]){ __VA_ARGS__ })))
+
+static void
+note (Problems *problems, const Setting *setting, const char *message)
+{
+  problems_add (problems, &setting->place, setting->key->section, setting->key->key, "%s", message);
+}
+
+static void
+limit_ranks (const Resolved *resolved, const Scenario *scenario, Problems *problems)
+{
+  const Setting *blamed = BLAME (resolved, ID_cluster_nodes, ID_cluster_gpus_per_node);
+  g_autofree char *message = NULL;
+
+  if (blamed == NULL || scenario_ranks (scenario) <= MOST_RANKS)
+    return;
+  message = g_strdup_printf ("%u nodes of %u GPUs are %u ranks; at most %u would do",
+                             scenario->cluster.nodes, scenario->cluster.gpus_per_node,
+                             scenario_ranks (scenario), MOST_RANKS);
+  note (problems, blamed, message);
+}
+
+static double
+tokens_of (const Scenario *scenario)
+{
+  return (double)scenario->training.micro_batch * scenario->training.seq_len;
+}
+
+static void
+limit_tokens (const Resolved *resolved, const Scenario *scenario, Problems *problems)
+{
+  const Setting *blamed = BLAME (resolved, ID_training_micro_batch, ID_training_seq_len);
+  g_autofree char *message = NULL;
+
+  if (blamed == NULL || tokens_of (scenario) <= MOST_TOKENS)
+    return;
+  message
+      = g_strdup_printf ("a micro_batch of %u sequences of %u tokens; at most 2^31 tokens would do",
+                         scenario->training.micro_batch, scenario->training.seq_len);
+  note (problems, blamed, message);
+}
+
+static void
+limit_block_passes (const Resolved *resolved, const Scenario *scenario, Problems *problems)
+{
+  const Setting *blamed = BLAME (resolved, ID_model_layers, ID_training_grad_accum,
+                                 ID_simulation_steps, ID_simulation_warmup_steps);
+  double steps = (double)scenario->simulation.steps + scenario->simulation.warmup_steps;
+  g_autofree char *message = NULL;
+
+  if (blamed == NULL
+      || scenario->model.layers * (double)scenario->training.grad_accum * steps
+             <= MOST_BLOCK_PASSES)
+    return;
+  message = g_strdup_printf (
+      "%u layers x grad_accum %u x %.0f steps with warmup_steps is too long a "
+      "run; a product up to %.0f would do",
+      scenario->model.layers, scenario->training.grad_accum, steps, MOST_BLOCK_PASSES);
+  note (problems, blamed, message);
+}
+
+/* All widths of a block together. */
+static double
+block_width (const ModelConfig *model)
+{
+  return (double)model->hidden + model->ffn_hidden + (double)model->heads * model->head_dim;
+}
+
+/* Not below the exact count: all four attention projections as wide as the queries. */
+static double
+parameters_at_most (const ModelConfig *model)
+{
+  double hidden = model->hidden;
+  double attention = 4 * (hidden + 1) * model->heads * model->head_dim;
+  double block = attention + 3 * (hidden + 1) * model->ffn_hidden + 8 * hidden;
+
+  return model->layers * block + hidden * (2.0 * model->vocab + model->positions + 2);
+}
+
+/* Above what any activations, logits and their gradients take. */
+static double
+activation_bytes_at_most (const Scenario *scenario)
+{
+  const ModelConfig *model = &scenario->model;
+
+  return tokens_of (scenario) * (model->layers * 400 * block_width (model) + 40.0 * model->vocab);
+}
+
+/* ---- simulated time ---- */
+
+/* Of one micro-batch, all on the device one after another. */
+static double
+compute_seconds_at_most (const Scenario *scenario)
+{
+  const ModelConfig *model = &scenario->model;
+  const GpuConfig *gpu = &scenario->gpu;
+  double parameters = parameters_at_most (model);
+  double attention
+      = 20.0 * model->layers * model->heads * model->head_dim * scenario->training.seq_len;
+  double flops = tokens_of (scenario) * (8 * parameters + attention);
+  double efficiency = MIN (gpu->matmul_efficiency,
+                           MIN (gpu->attention_efficiency, gpu->attention_backward_efficiency));
+  double bytes = activation_bytes_at_most (scenario) + 200 * parameters;
+
+  return flops / (MIN (gpu->matmul_flops, gpu->fp32_flops) * efficiency)
+         + bytes / (gpu->memory_bytes_per_s * gpu->memory_efficiency);
+}
+
+static double
+slowest_bytes_per_s (const ClusterConfig *cluster)
+{
+  double share = MIN (cluster->efficiency[PROTOCOL_LL], cluster->efficiency[PROTOCOL_LL128]);
+  double rate
+      = MIN (cluster->ring_bytes_per_s * cluster->intra_factor, cluster->shard_copy_bytes_per_s);
+
+  /* Of groups that share a node each has its part of the cards. */
+  if (cluster->nodes > 1)
+    rate = MIN (rate, cluster->nic_bytes_per_s * cluster->nic_efficiency * cluster->nics_per_node
+                          / cluster->gpus_per_node);
+  return rate * share;
+}
+
+static double
+latency_seconds_at_most (const Scenario *scenario)
+{
+  const ClusterConfig *cluster = &scenario->cluster;
+  double steps_ps = 0;
+  gint64 fixed_ps = cluster->multi_node_ps;
+
+  for (guint i = 0; i < N_PROTOCOLS; i++)
+    {
+      fixed_ps += cluster->base_ps[i];
+      steps_ps += (double)MAX (cluster->step_ps[i], cluster->hop_ps[i]);
+    }
+  return ((double)fixed_ps + 2.0 * scenario_ranks (scenario) * steps_ps) * 1e-12;
+}
+
+/* Of one micro-batch: two all-gathers, a reduce-scatter and an all-reduce a unit. */
+static double
+collective_seconds_at_most (const Scenario *scenario)
+{
+  double n_collectives = 5.0 * (scenario->model.layers + 3);
+  double transfer
+      = 5 * 4 * parameters_at_most (&scenario->model) / slowest_bytes_per_s (&scenario->cluster);
+
+  return transfer + scenario->cluster.ramp * 1e-3 * sqrt (transfer * n_collectives)
+         + n_collectives * latency_seconds_at_most (scenario);
+}
+
+/* Of one micro-batch: some hundred launches a block, and every given time some times. */
+static double
+host_and_given_seconds_at_most (const Scenario *scenario)
+{
+  const ClusterConfig *cluster = &scenario->cluster;
+  double launches = 300.0 * (scenario->model.layers + 3);
+  gint64 host_ps = cluster->kernel_launch_ps + cluster->collective_launch_ps + cluster->fsdp_hook_ps
+                   + cluster->limiter_wakeup_ps;
+
+#define TIMING(key, what) host_ps += MAX (scenario->timing.key, 0);
+#include "config/timing.def"
+#undef TIMING
+  return launches * (double)host_ps * 1e-12;
+}
+
+/* How much slower than the others the slowest rank may be. */
+static double
+slowness_at_most (const SimulationConfig *simulation)
+{
+  double factor = 1;
+
+  for (guint i = 0; i < simulation->n_stragglers; i++)
+    factor = MAX (factor, simulation->stragglers[i].factor);
+  return factor * (1 + simulation->compute_slowdown) * exp (8 * simulation->compute_jitter);
+}
+
+static double
+seconds_at_most (const Scenario *scenario)
+{
+  double micro_batch = compute_seconds_at_most (scenario) * slowness_at_most (&scenario->simulation)
+                       + collective_seconds_at_most (scenario)
+                       + host_and_given_seconds_at_most (scenario);
+  double steps = (double)scenario->simulation.steps + scenario->simulation.warmup_steps;
+
+  return micro_batch * scenario->training.grad_accum * steps;
+}
+
+/* ---- what overflows only where all is known ---- */
+
+static gboolean
+all_good (const Resolved *resolved)
+{
+  for (guint i = 0; i < N_KEYS; i++)
+    if (resolved->settings[i] == NULL || !resolved->settings[i]->good)
+      return FALSE;
+  return TRUE;
+}
+
+static void
+limit_model (const Resolved *resolved, const Scenario *scenario, Problems *problems)
+{
+  const Setting *blamed
+      = BLAME (resolved, ID_model_layers, ID_model_hidden, ID_model_ffn_hidden, ID_model_heads,
+               ID_model_head_dim, ID_model_vocab, ID_model_positions);
+
+  if (blamed != NULL && parameters_at_most (&scenario->model) >= MOST_PARAMETERS)
+    note (problems, blamed,
+          "the model has over 2^50 parameters; fewer layers or narrower ones would do");
+}
+
+static void
+limit_activations (const Resolved *resolved, const Scenario *scenario, Problems *problems)
+{
+  const Setting *blamed = BLAME (resolved, ID_training_micro_batch, ID_training_seq_len,
+                                 ID_model_layers, ID_model_hidden, ID_model_ffn_hidden,
+                                 ID_model_heads, ID_model_head_dim, ID_model_vocab);
+
+  if (blamed != NULL && activation_bytes_at_most (scenario) >= MOST_BYTES)
+    note (problems, blamed,
+          "activations would pass 2^60 bytes; a smaller micro_batch or seq_len would do");
+}
+
+static void
+limit_time (const Resolved *resolved, const Scenario *scenario, Problems *problems)
+{
+  static const KeyId ids[]
+      = { ID_training_micro_batch, ID_training_seq_len,        ID_training_grad_accum,
+          ID_simulation_steps,     ID_simulation_warmup_steps, ID_simulation_straggler,
+          ID_model_layers,         ID_gpu_matmul_flops,        ID_gpu_fp32_flops,
+          ID_gpu_memory_bandwidth, ID_cluster_nodes,           ID_cluster_ring_bandwidth,
+          ID_cluster_nic_bandwidth };
+  const Setting *blamed = check_blame (resolved, ids, G_N_ELEMENTS (ids));
+  double days = seconds_at_most (scenario) / 86400;
+  g_autofree char *message = NULL;
+
+  if (blamed == NULL || days <= MOST_DAYS)
+    return;
+  message
+      = g_strdup_printf ("the run may last %.3g days of simulated time; up to %d would do: fewer "
+                         "steps, tokens or layers, or faster hardware",
+                         days, MOST_DAYS);
+  note (problems, blamed, message);
+}
+
+void
+check_limits (const Resolved *resolved, const Scenario *scenario, Problems *problems)
+{
+  guint n_before = problems_count (problems);
+
+  limit_ranks (resolved, scenario, problems);
+  limit_tokens (resolved, scenario, problems);
+  limit_block_passes (resolved, scenario, problems);
+  limit_model (resolved, scenario, problems);
+  limit_activations (resolved, scenario, problems);
+  /* The rest reckons with all figures; with any of these broken it would only repeat them. */
+  if (all_good (resolved) && problems_count (problems) == n_before
+      && (scenario->cluster.nodes == 1 || scenario->cluster.nic_bytes_per_s > 0))
+    limit_time (resolved, scenario, problems);
+}

@@ -1,0 +1,7 @@
+/* The effective scenario as a file. */
+#pragma once
+
+#include "config/scenario_file.h"
+
+/* See scenario_file_show(). */
+char *show_scenario (const ScenarioFile *file);

@@ -1,0 +1,393 @@
+#include "config.h"
+
+#include "config/value.h"
+#include "config/suggest.h"
+
+#include <string.h>
+
+#define MOST_STRAGGLERS 4096
+
+#define MEMBER(type, scenario, key) G_STRUCT_MEMBER (type, scenario, (key)->offset)
+
+static gboolean
+takes_auto (const KeyInfo *key)
+{
+  return key->standard != NULL && strcmp (key->standard, "auto") == 0;
+}
+
+static gboolean G_GNUC_PRINTF (3, 4)
+    refuse (UnitsError code, GError **error, const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *message = NULL;
+
+  va_start (arguments, format);
+  message = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error_literal (error, UNITS_ERROR, code, message);
+  return FALSE;
+}
+
+static gboolean
+in_range (const KeyInfo *key, const char *text, double value, GError **error)
+{
+  g_autofree char *least = NULL;
+  g_autofree char *most = NULL;
+
+  if (value >= key->minimum && value <= key->maximum)
+    return TRUE;
+  least = units_format (key->unit, key->minimum);
+  most = units_format (key->unit, key->maximum);
+  return refuse (UNITS_ERROR_RANGE, error, "'%.40s' is out of range; %s to %s would do", text,
+                 least, most);
+}
+
+static gboolean
+parse_whole (const KeyInfo *key, const char *text, gint64 *value, GError **error)
+{
+  gint64 parsed;
+
+  if (!units_parse_integer (key->unit, text, &parsed, error)
+      || !in_range (key, text, (double)parsed, error))
+    return FALSE;
+  *value = parsed;
+  return TRUE;
+}
+
+static gboolean
+store_text (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
+{
+  for (const char *at = text; *at != '\0'; at = g_utf8_next_char (at))
+    if (g_unichar_iscntrl (g_utf8_get_char (at)))
+      return refuse (UNITS_ERROR_SYNTAX, error, "a control character; expected text");
+  if (key->offset == KEY_HELD_NOWHERE)
+    return TRUE;
+  g_free (MEMBER (char *, scenario, key));
+  MEMBER (char *, scenario, key) = g_strdup (text);
+  return TRUE;
+}
+
+static gboolean
+store_count (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
+{
+  gint64 value = AUTO_COUNT;
+  gboolean is_auto = takes_auto (key) && strcmp (text, "auto") == 0;
+
+  if (!is_auto && !parse_whole (key, text, &value, error))
+    return FALSE;
+  MEMBER (guint, scenario, key) = (guint)value;
+  return TRUE;
+}
+
+static gboolean
+store_whole (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
+{
+  gint64 value = AUTO_WHOLE;
+  gboolean is_auto = takes_auto (key) && strcmp (text, "auto") == 0;
+
+  if (!is_auto && !parse_whole (key, text, &value, error))
+    return FALSE;
+  MEMBER (gint64, scenario, key) = value;
+  return TRUE;
+}
+
+static gboolean
+store_real (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
+{
+  double value = AUTO_REAL;
+  gboolean is_auto = takes_auto (key) && strcmp (text, "auto") == 0;
+
+  if (!is_auto
+      && (!units_parse_real (key->unit, text, &value, error)
+          || !in_range (key, text, value, error)))
+    return FALSE;
+  MEMBER (double, scenario, key) = value;
+  return TRUE;
+}
+
+/* The index of @text in @words, or -1 with a message. */
+static int
+find_word (const char *text, const char *const *words, GError **error)
+{
+  g_autofree char *clause = NULL;
+
+  for (int i = 0; words[i] != NULL; i++)
+    if (strcmp (words[i], text) == 0)
+      return i;
+  clause = suggest_clause (text, words);
+  if (text[0] == '\0')
+    refuse (UNITS_ERROR_SYNTAX, error, "no value%s", clause);
+  else
+    refuse (UNITS_ERROR_SYNTAX, error, "unknown value '%.40s'%s", text, clause);
+  return -1;
+}
+
+static gboolean
+store_flag (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
+{
+  static const char *const words[] = { "false", "true", NULL };
+  int value = find_word (text, words, error);
+
+  if (value < 0)
+    return FALSE;
+  MEMBER (gboolean, scenario, key) = value;
+  return TRUE;
+}
+
+/* All enumerations are ints to the compiler's ABI, as gboolean is. */
+static gboolean
+store_choice (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
+{
+  int value = find_word (text, key->words, error);
+
+  G_STATIC_ASSERT (sizeof (FsdpApi) == sizeof (int));
+  if (value < 0)
+    return FALSE;
+  memcpy (G_STRUCT_MEMBER_P (scenario, key->offset), &value, sizeof value);
+  return TRUE;
+}
+
+/* "2.7" or "2.7.1": numbers with dots between. */
+static gboolean
+is_version (const char *text)
+{
+  guint n_numbers = 0;
+
+  for (const char *at = text;; at++)
+    {
+      gsize n_digits = strspn (at, "0123456789");
+
+      at += n_digits;
+      n_numbers++;
+      if (n_digits == 0 || (*at != '.' && *at != '\0'))
+        return FALSE;
+      if (*at == '\0')
+        return n_numbers == 2 || n_numbers == 3;
+    }
+}
+
+/* The minor version counts. */
+static gboolean
+store_torch (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
+{
+  gint64 minor;
+
+  if (!is_version (text))
+    return refuse (UNITS_ERROR_SYNTAX, error,
+                   "'%.40s' is no version; expected one such as 2.8 or 2.7.1", text);
+  minor = g_ascii_strtoll (strchr (text, '.') + 1, NULL, 10);
+  if (g_ascii_strtoll (text, NULL, 10) != 2 || minor > (gint64)key->maximum)
+    return refuse (UNITS_ERROR_RANGE, error, "torch %.40s is not known; 2.0 to 2.%.0f would do",
+                   text, key->maximum);
+  MEMBER (guint, scenario, key) = (guint)minor;
+  return TRUE;
+}
+
+static gboolean
+store_reshard (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
+{
+  static const char *const words[] = { "auto", "true", "all_but_last", "false", NULL };
+  static const int values[] = { RESHARD_AUTO, RESHARD_TRUE, RESHARD_ALL_BUT_LAST, RESHARD_FALSE };
+  gint64 ranks;
+  int word;
+
+  if (g_ascii_isdigit (text[0]))
+    {
+      if (!parse_whole (key, text, &ranks, error))
+        return FALSE;
+      MEMBER (gint, scenario, key) = (gint)ranks;
+      return TRUE;
+    }
+  word = find_word (text, words, error);
+  if (word < 0)
+    {
+      if (error != NULL)
+        g_prefix_error (error, "expected a group size or a word: ");
+      return FALSE;
+    }
+  MEMBER (gint, scenario, key) = values[word];
+  return TRUE;
+}
+
+static gboolean
+store_select (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
+{
+  static const char *const words[] = { "all", "op", "every:K", NULL };
+  CheckpointConfig *checkpoint = &scenario->checkpoint;
+  gint64 every = 1;
+
+  if (g_str_has_prefix (text, "every:") && strcmp (text, "every:K") != 0)
+    {
+      if (!parse_whole (key, text + strlen ("every:"), &every, error))
+        return FALSE;
+    }
+  else if (find_word (text, words, error) < 0)
+    return FALSE;
+  else if (strcmp (text, "every:K") == 0)
+    return refuse (UNITS_ERROR_SYNTAX, error, "expected a number for K, such as every:2");
+  checkpoint->every = (guint)every;
+  checkpoint->select_op = strcmp (text, "op") == 0;
+  return TRUE;
+}
+
+/* "3:1.2" */
+static gboolean
+parse_straggler (const KeyInfo *key, const char *text, Straggler *straggler, GError **error)
+{
+  g_auto (GStrv) parts = g_strsplit (text, ":", 2);
+  gint64 rank;
+
+  if (g_strv_length (parts) != 2)
+    return refuse (UNITS_ERROR_SYNTAX, error, "'%.40s': expected RANK:FACTOR;…, such as 3:1.2",
+                   text);
+  if (!units_parse_integer (UNIT_KIND_COUNT, g_strstrip (parts[0]), &rank, error)
+      || !units_parse_real (UNIT_KIND_NUMBER, g_strstrip (parts[1]), &straggler->factor, error)
+      || !in_range (key, parts[1], straggler->factor, error))
+    return FALSE;
+  if (rank >= 1 << 20)
+    return refuse (UNITS_ERROR_RANGE, error, "rank %.40s is too large", parts[0]);
+  straggler->rank = (guint)rank;
+  return TRUE;
+}
+
+static gint
+compare_stragglers (gconstpointer a, gconstpointer b)
+{
+  const Straggler *x = a, *y = b;
+
+  return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* In the order of the ranks, so that the order of writing makes no difference. */
+static gboolean
+sort_stragglers (GArray *list, GError **error)
+{
+  g_array_sort (list, compare_stragglers);
+  for (guint i = 1; i < list->len; i++)
+    if (g_array_index (list, Straggler, i - 1).rank == g_array_index (list, Straggler, i).rank)
+      return refuse (UNITS_ERROR_RANGE, error, "rank %u is given twice",
+                     g_array_index (list, Straggler, i).rank);
+  return TRUE;
+}
+
+static gboolean
+store_stragglers (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
+{
+  g_auto (GStrv) items = g_strsplit (text, ";", MOST_STRAGGLERS + 1);
+  g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof (Straggler));
+  SimulationConfig *simulation = &scenario->simulation;
+
+  if (g_strv_length (items) > MOST_STRAGGLERS)
+    return refuse (UNITS_ERROR_RANGE, error, "more than %d stragglers", MOST_STRAGGLERS);
+  for (guint i = 0; items[i] != NULL; i++)
+    {
+      Straggler straggler;
+
+      /* Nothing behind the last ';'. */
+      if (g_strstrip (items[i])[0] == '\0' && items[i + 1] == NULL)
+        break;
+      if (!parse_straggler (key, items[i], &straggler, error))
+        return FALSE;
+      g_array_append_val (list, straggler);
+    }
+  if (!sort_stragglers (list, error))
+    return FALSE;
+  g_free (simulation->stragglers);
+  simulation->n_stragglers = list->len;
+  simulation->stragglers = (Straggler *)g_array_free (g_steal_pointer (&list), list->len == 0);
+  return TRUE;
+}
+
+gboolean
+value_store (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
+{
+  switch (key->type)
+    {
+    case KEY_TEXT:
+      return store_text (key, text, scenario, error);
+    case KEY_COUNT:
+      return store_count (key, text, scenario, error);
+    case KEY_WHOLE:
+      return store_whole (key, text, scenario, error);
+    case KEY_REAL:
+      return store_real (key, text, scenario, error);
+    case KEY_FLAG:
+      return store_flag (key, text, scenario, error);
+    case KEY_CHOICE:
+      return store_choice (key, text, scenario, error);
+    case KEY_TORCH:
+      return store_torch (key, text, scenario, error);
+    case KEY_RESHARD:
+      return store_reshard (key, text, scenario, error);
+    case KEY_SELECT:
+      return store_select (key, text, scenario, error);
+    case KEY_STRAGGLERS:
+      return store_stragglers (key, text, scenario, error);
+    }
+  g_assert_not_reached ();
+}
+
+static char *
+canonical_real (double value)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  return g_strdup (g_ascii_dtostr (text, sizeof text, value));
+}
+
+static char *
+canonical_stragglers (const SimulationConfig *simulation)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < simulation->n_stragglers; i++)
+    {
+      g_autofree char *factor = canonical_real (simulation->stragglers[i].factor);
+
+      g_string_append_printf (text, "%u:%s;", simulation->stragglers[i].rank, factor);
+    }
+  return g_string_free (text, FALSE);
+}
+
+char *
+value_canonical (const KeyInfo *key, const Scenario *scenario)
+{
+  int word;
+
+  switch (key->type)
+    {
+    case KEY_TEXT:
+      return g_strdup (MEMBER (char *, scenario, key));
+    case KEY_COUNT:
+    case KEY_TORCH:
+      return g_strdup_printf ("%u", MEMBER (guint, scenario, key));
+    case KEY_WHOLE:
+      return g_strdup_printf ("%" G_GINT64_FORMAT, MEMBER (gint64, scenario, key));
+    case KEY_REAL:
+      return canonical_real (MEMBER (double, scenario, key));
+    case KEY_FLAG:
+    case KEY_RESHARD:
+      return g_strdup_printf ("%d", MEMBER (gint, scenario, key));
+    case KEY_CHOICE:
+      memcpy (&word, G_STRUCT_MEMBER_P (scenario, key->offset), sizeof word);
+      return g_strdup (key->words[word]);
+    case KEY_SELECT:
+      return g_strdup_printf ("%u%s", scenario->checkpoint.every,
+                              scenario->checkpoint.select_op ? " op" : "");
+    case KEY_STRAGGLERS:
+      return canonical_stragglers (&scenario->simulation);
+    }
+  g_assert_not_reached ();
+}
+
+void
+value_clear_scenario (Scenario *scenario)
+{
+  g_free (scenario->variant);
+  g_free (scenario->title);
+  g_free (scenario->model.name);
+  g_free (scenario->gpu.name);
+  g_free (scenario->cluster.name);
+  g_free (scenario->simulation.stragglers);
+  memset (scenario, 0, sizeof *scenario);
+}
