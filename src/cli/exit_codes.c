@@ -6,7 +6,7 @@
 
 #include "report/plots.h"
 
-G_DEFINE_QUARK (fsdpsim - cli - error - quark, cli_error)
+G_DEFINE_QUARK (fsdpsim_cli_error, cli_error)
 
 ExitCode
 exit_code_of_error (const GError *error)
