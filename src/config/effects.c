@@ -21,6 +21,9 @@ of_fsdp (KeyId key, const FsdpConfig *fsdp)
     case ID_fsdp_limit_all_gathers:
       return fsdp->api != API_FSDP1 ? without_api[fsdp->api] : NULL;
     case ID_fsdp_reshard_after_forward:
+    case ID_fsdp_reshard_after_backward:
+    case ID_fsdp_forward_prefetch_depth:
+    case ID_fsdp_backward_prefetch_depth:
     case ID_fsdp_separate_reduce_scatter_group:
       return fsdp->api != API_FSDP2 ? without_api[fsdp->api] : NULL;
     case ID_fsdp_sharding_strategy:

@@ -8,17 +8,17 @@
 /* A decoder-only transformer. */
 typedef struct
 {
-  char *name;           /* of the source */
-  guint layers;         /* blocks */
+  char *name;   /* of the source */
+  guint layers; /* blocks */
   guint hidden;
   guint heads;
-  guint kv_heads;       /* grouped-query attention where below heads */
+  guint kv_heads; /* grouped-query attention where below heads */
   guint head_dim;
   guint ffn_hidden;
-  gboolean gated_ffn;   /* three matrices (SwiGLU) instead of two */
+  gboolean gated_ffn; /* three matrices (SwiGLU) instead of two */
   guint vocab;
   gboolean tied_embeddings;
-  guint positions;      /* learned position embeddings; 0: none (rotary, ALiBi) */
+  guint positions; /* learned position embeddings; 0: none (rotary, ALiBi) */
   Normalization norm;
   gboolean norm_bias;
   gboolean attention_bias; /* on the four projections */
@@ -28,17 +28,17 @@ typedef struct
 typedef struct
 {
   char *name;
-  double matmul_flops;          /* dense peak of the param dtype's tensor cores (bf16, fp16) */
-  double fp32_flops;            /* peak of matmuls in fp32 (TF32 tensor cores off) */
+  double matmul_flops; /* dense peak of the param dtype's tensor cores (bf16, fp16) */
+  double fp32_flops;   /* peak of matmuls in fp32 (TF32 tensor cores off) */
   double memory_bytes_per_s;
   gint64 memory_bytes;          /* what the vendor sells as its capacity */
   gint64 reserved_memory_bytes; /* CUDA context and NCCL buffers, not for PyTorch */
   guint sms;
-  double matmul_efficiency;     /* of the peak that a large GEMM reaches */
-  double attention_efficiency;  /* of the peak that fused attention reaches, forward */
+  double matmul_efficiency;    /* of the peak that a large GEMM reaches */
+  double attention_efficiency; /* of the peak that fused attention reaches, forward */
   double attention_backward_efficiency;
-  double memory_efficiency;     /* of the bandwidth that an elementwise kernel reaches */
-  double compute_slowdown;      /* a kernel runs at 1/(1+this) of its rate beside a collective */
+  double memory_efficiency; /* of the bandwidth that an elementwise kernel reaches */
+  double compute_slowdown;  /* a kernel runs at 1/(1+this) of its rate beside a collective */
 } GpuConfig;
 
 /* NCCL's protocols; the constants below are arrays of one figure each. */
@@ -56,27 +56,27 @@ typedef struct
   char *name;
   guint nodes;
   guint gpus_per_node;
-  guint nics_per_node;            /* 0: none, only one node possible */
-  double nic_bytes_per_s;         /* one NIC, one direction, nominal */
+  guint nics_per_node;    /* 0: none, only one node possible */
+  double nic_bytes_per_s; /* one NIC, one direction, nominal */
   double nic_efficiency;
   IntraLink intra_link;
-  double ring_bytes_per_s;        /* bus bandwidth of a ring inside one node */
-  double intra_factor;            /* of it that is left in a ring over several nodes */
-  double shard_copy_bytes_per_s;  /* copying the rank's own shard, out of place */
-  double ramp;                    /* us^0.5: slow climb of the Simple protocol to its peak */
-  gint64 multi_node_ps;           /* added once where a ring spans nodes */
+  double ring_bytes_per_s;       /* bus bandwidth of a ring inside one node */
+  double intra_factor;           /* of it that is left in a ring over several nodes */
+  double shard_copy_bytes_per_s; /* copying the rank's own shard, out of place */
+  double ramp;                   /* us^0.5: slow climb of the Simple protocol to its peak */
+  gint64 multi_node_ps;          /* added once where a ring spans nodes */
   gint64 base_ps[N_PROTOCOLS];
   gint64 step_ps[N_PROTOCOLS];    /* of a step inside the node */
   gint64 hop_ps[N_PROTOCOLS];     /* of a step between nodes */
   double efficiency[N_PROTOCOLS]; /* of the bandwidth that the protocol reaches; Simple: 1 */
   NcclGeneration nccl_generation; /* whose rows of NCCL's tuning table choose the protocol */
   guint nccl_channels;
-  double graph_bytes_per_s;       /* ring bandwidth that NCCL's own tuning assumes */
+  double graph_bytes_per_s; /* ring bandwidth that NCCL's own tuning assumes */
   CpuVendor cpu;
-  gint64 kernel_launch_ps;        /* host time to launch one kernel */
-  gint64 collective_launch_ps;    /* host time to launch one collective */
-  gint64 fsdp_hook_ps;            /* host time of one FSDP hook (pre/post forward/backward) */
-  gint64 limiter_wakeup_ps;       /* host time after the rate limiter's wait really blocked */
+  gint64 kernel_launch_ps;     /* host time to launch one kernel */
+  gint64 collective_launch_ps; /* host time to launch one collective */
+  gint64 fsdp_hook_ps;         /* host time of one FSDP hook (pre/post forward/backward) */
+  gint64 limiter_wakeup_ps;    /* host time after the rate limiter's wait really blocked */
 } ClusterConfig;
 
 typedef struct
@@ -89,21 +89,24 @@ typedef struct
   Optimizer optimizer;
 } TrainingConfig;
 
-#define RESHARD_AUTO (-1)
-#define RESHARD_TRUE (-2)
+#define RESHARD_AUTO         (-1)
+#define RESHARD_TRUE         (-2)
 #define RESHARD_ALL_BUT_LAST (-3)
-#define RESHARD_FALSE 0
+#define RESHARD_FALSE        0
 
 typedef struct
 {
   FsdpApi api;
-  guint torch_minor;          /* 2.torch_minor */
+  guint torch_minor; /* 2.torch_minor */
   ShardingStrategy strategy;
-  guint shard_group_size;     /* ranks; what auto stands for is filled in */
+  guint shard_group_size; /* ranks; what auto stands for is filled in */
   BackwardPrefetch backward_prefetch;
   gboolean forward_prefetch;
   gboolean limit_all_gathers;
-  gint reshard_after_forward; /* RESHARD_…, or a group size */
+  gint reshard_after_forward;      /* RESHARD_…, or a group size */
+  gboolean reshard_after_backward; /* fsdp2 */
+  guint forward_prefetch_depth;    /* fsdp2: units listed explicitly; 0: none */
+  guint backward_prefetch_depth;   /* fsdp2: the same; 0: the implicit prefetch of one */
   gboolean separate_reduce_scatter_group;
   UnitLayout units;
   Dtype param_dtype;
@@ -115,7 +118,7 @@ typedef struct
   CheckpointMethod method;
   gboolean use_reentrant;
   gboolean early_stop;
-  guint every;       /* select = every:K; 1: all */
+  guint every;        /* select = every:K; 1: all */
   gboolean select_op; /* select = op */
 } CheckpointConfig;
 
@@ -174,7 +177,7 @@ typedef struct _ScenarioFile ScenarioFile;
 /* Where and how to read. */
 typedef struct
 {
-  const char *const *overrides;     /* "section.key=value" of -s, NULL-terminated, or NULL */
+  const char *const *overrides; /* "section.key=value" of -s, NULL-terminated, or NULL */
   /* Reads a foreign model file (HF config.json) into the text of a model file;
    * NULL: none can be read. The caller frees the text. */
   char *(*load_foreign_model) (const char *path, GError **error);
@@ -190,7 +193,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (ScenarioFile, scenario_file_free)
 
 guint scenario_file_n_variants (const ScenarioFile *file);
 const Scenario *scenario_file_variant (const ScenarioFile *file, guint index);
-const char *scenario_file_name (const ScenarioFile *file);   /* as given: path, shipped name or "-" */
+const char *scenario_file_name (const ScenarioFile *file); /* as given: path, shipped name or "-" */
 const char *scenario_file_title (const ScenarioFile *file);
 /* SHA-256, in hex, of the effective scenario: two files that mean the same hash alike. */
 const char *scenario_file_sha256 (const ScenarioFile *file);

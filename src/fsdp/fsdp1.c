@@ -23,7 +23,7 @@ cast_to_param_dtype (Fsdp1 *fsdp, const Unit *of)
   BufferId low = program_alloc (writer->program, fsdp->pre_unshard,
                                 fsdp->sharded ? MEMORY_COMM_BUFFERS : MEMORY_UNSHARDED_PARAMS,
                                 elements * fsdp->param_bytes, of->label);
-  writer_copy (writer, fsdp->pre_unshard, elements * (FSDP1_ORIGINAL_BYTES + fsdp->param_bytes),
+  writer_copy (writer, fsdp->pre_unshard, elements * (WRITER_ORIGINAL_BYTES + fsdp->param_bytes),
                of->label);
   program_stream_wait_stream (writer->program, fsdp->unshard, fsdp->pre_unshard);
   return low;
@@ -57,7 +57,7 @@ unshard (Fsdp1 *fsdp, guint unit)
   const Unit *of = &fsdp->runtime.writer->units.list[unit];
   Handle *handle = &fsdp->handles[unit];
   gboolean needs_unshard = fsdp->sharded && !handle->gathered;
-  gboolean low_precision = fsdp->param_bytes != FSDP1_ORIGINAL_BYTES;
+  gboolean low_precision = fsdp->param_bytes != WRITER_ORIGINAL_BYTES;
   BufferId low = BUFFER_NONE;
 
   if (low_precision && (needs_unshard || !fsdp->sharded))
@@ -340,7 +340,6 @@ add_communicators (Fsdp1 *fsdp)
                                                 units_replicas (scenario), shard_ranks);
 }
 
-/* Each unit comes to the GPU whole and in fp32, is flattened, and leaves a shard. */
 static void
 fsdp1_load (Runtime *runtime)
 {
@@ -350,26 +349,7 @@ fsdp1_load (Runtime *runtime)
   add_streams (fsdp);
   add_communicators (fsdp);
   for (guint i = 0; i < writer->units.n; i++)
-    {
-      const Unit *of = &writer->units.list[i];
-      BufferId whole = program_alloc (writer->program, writer->compute, MEMORY_OTHER,
-                                      of->elements * FSDP1_ORIGINAL_BYTES, of->label);
-      program_alloc (writer->program, writer->compute, MEMORY_PARAMS,
-                     of->shard * FSDP1_ORIGINAL_BYTES, of->label);
-      program_free_buffer (writer->program, whole, 0);
-    }
-}
-
-/* DefaultState._get_gradient_predivide_factor: a power of two near the square
- * root of the ranks, which divides them. */
-static double
-predivide_factor (guint ranks)
-{
-  guint factor = 1;
-
-  while (ranks % factor == 0 && ranks / factor > factor)
-    factor *= 2;
-  return factor;
+    writer_load_shard (writer, &writer->units.list[i]);
 }
 
 static void
@@ -414,7 +394,7 @@ fsdp1_new (Writer *writer)
       = fsdp->sharded && (strategy == STRATEGY_FULL_SHARD || strategy == STRATEGY_HYBRID_SHARD);
   fsdp->param_bytes = dtype_bytes (scenario->fsdp.param_dtype);
   fsdp->reduce_bytes = dtype_bytes (scenario->fsdp.reduce_dtype);
-  fsdp->predivide = predivide_factor (ranks);
+  fsdp->predivide = writer_predivide_factor (ranks);
   fsdp->postdivide = ranks / fsdp->predivide;
   fsdp->handles = g_new0 (Handle, writer->units.n);
   for (guint i = 0; i < writer->units.n; i++)

@@ -51,8 +51,6 @@ typedef struct
   GArray *spare_events;       /* EventId: popped, to be recorded again */
 } Fsdp1;
 
-#define FSDP1_ORIGINAL_BYTES 4 /* parameters, gradients and optimizer states are kept in fp32 */
-
 /* _FreeEventQueue: remembers the compute stream's present, and lets the host wait
  * for the oldest moment where two are remembered. */
 void fsdp1_limiter_push (Fsdp1 *fsdp);

@@ -23,9 +23,6 @@ check_checkpointing (const Scenario *scenario, GError **error)
                    "before torch 2.1, non-reentrant torch.utils.checkpoint around an FSDP1 unit "
                    "frees the parameters that its backward needs (pytorch#105090); use torch 2.1 "
                    "or newer, use_reentrant = true, or apply_activation_checkpointing");
-  if (checkpoint->method != CHECKPOINT_NONE && checkpoint->select_op)
-    return refuse (error, "op-level selective checkpointing (select = op) is not simulated by this "
-                          "version; use select = all or every:K");
   return TRUE;
 }
 

@@ -35,6 +35,8 @@ struct _Runtime
 
 /* The runtimes. */
 Runtime *fsdp1_new (Writer *writer);
+Runtime *fsdp2_new (Writer *writer);
 
-/* What PyTorch refuses or breaks on in FSDP1; FALSE and FSDP_ERROR_REFUSED. */
+/* What PyTorch refuses or breaks on under each; FALSE and FSDP_ERROR_REFUSED. */
 gboolean fsdp1_check (const Scenario *scenario, GError **error);
+gboolean fsdp2_check (const Scenario *scenario, GError **error);

@@ -5,13 +5,34 @@
 
 G_DEFINE_QUARK (fsdpsim - fsdp - error - quark, fsdp_error)
 
+/* What is the same for every api. */
+static gboolean
+check_checkpointing (const Scenario *scenario, GError **error)
+{
+  if (scenario->checkpoint.method == CHECKPOINT_NONE || !scenario->checkpoint.select_op)
+    return TRUE;
+  g_set_error (error, FSDP_ERROR, FSDP_ERROR_REFUSED,
+               "op-level selective checkpointing (select = op) is not simulated by this version; "
+               "use select = all or every:K");
+  return FALSE;
+}
+
 static gboolean
 check (const Scenario *scenario, GError **error)
 {
-  if (scenario->fsdp.api == API_FSDP1)
-    return fsdp1_check (scenario, error);
+  if (!check_checkpointing (scenario, error))
+    return FALSE;
+  switch (scenario->fsdp.api)
+    {
+    case API_FSDP1:
+      return fsdp1_check (scenario, error);
+    case API_FSDP2:
+      return fsdp2_check (scenario, error);
+    case API_DDP:
+      break;
+    }
   g_set_error (error, FSDP_ERROR, FSDP_ERROR_REFUSED,
-               "fsdp.api = %s is not simulated by this version; fsdp1 is",
+               "fsdp.api = %s is not simulated by this version; fsdp1 and fsdp2 are",
                FsdpApi_words[scenario->fsdp.api]);
   return FALSE;
 }
@@ -25,7 +46,7 @@ fsdp_program (const Scenario *scenario, const StepCost *cost, GError **error)
     return NULL;
   writer.program = program_new ();
   units_init (&writer.units, scenario, cost);
-  Runtime *runtime = fsdp1_new (&writer);
+  Runtime *runtime = scenario->fsdp.api == API_FSDP1 ? fsdp1_new (&writer) : fsdp2_new (&writer);
   step_write_program (runtime);
   runtime->hooks->free (runtime);
   units_clear (&writer.units);

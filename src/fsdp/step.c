@@ -21,20 +21,53 @@ launch (Step *step, const KernelRun *run, TimelineOp op, guint32 unit)
 }
 
 static void
+pre_forward (Step *step, guint unit)
+{
+  if (unit != UNIT_INDEX_NONE)
+    step->runtime->hooks->pre_forward (step->runtime, unit, TRUE);
+}
+
+static void
+post_forward (Step *step, guint unit)
+{
+  if (unit != UNIT_INDEX_NONE)
+    step->runtime->hooks->post_forward (step->runtime, unit, TRUE);
+}
+
+static void
+pre_backward (Step *step, guint unit)
+{
+  if (unit == UNIT_INDEX_NONE)
+    return;
+  step->runtime->hooks->pre_backward (step->runtime, unit);
+  step->runtime->hooks->gradients_begin (step->runtime, unit);
+}
+
+static void
+post_backward (Step *step, guint unit)
+{
+  if (unit != UNIT_INDEX_NONE)
+    step->runtime->hooks->post_backward (step->runtime, unit);
+}
+
+static void
 forward (Step *step)
 {
-  Runtime *runtime = step->runtime;
   Writer *writer = step->writer;
 
   writer->phase = PHASE_FORWARD;
-  runtime->hooks->pre_forward (runtime, ROOT, TRUE);
+  pre_forward (step, ROOT);
+  pre_forward (step, writer->units.embed);
   launch (step, &writer->cost->embed_forward, TIMELINE_FORWARD, UNIT_EMBED);
+  post_forward (step, writer->units.embed);
   for (guint block = 0; block < writer->scenario->model.layers; block++)
     checkpointing_forward (step->checkpointing, block);
+  pre_forward (step, writer->units.head);
   step->head_saved = program_alloc (writer->program, writer->compute, MEMORY_ACTIVATIONS,
                                     writer->cost->head_saved_bytes, UNIT_HEAD);
   launch (step, &writer->cost->head_forward, TIMELINE_FORWARD, UNIT_HEAD);
-  runtime->hooks->post_forward (runtime, ROOT, TRUE);
+  post_forward (step, writer->units.head);
+  post_forward (step, ROOT);
 }
 
 static void
@@ -42,29 +75,31 @@ head_backward (Step *step)
 {
   Writer *writer = step->writer;
 
+  pre_backward (step, writer->units.head);
   BufferId workspace = program_alloc (writer->program, writer->compute, MEMORY_ACTIVATIONS,
                                       writer->cost->head_workspace_bytes, UNIT_HEAD);
   launch (step, &writer->cost->head_backward, TIMELINE_BACKWARD, UNIT_HEAD);
   program_free_buffer (writer->program, workspace, 0);
   program_free_buffer (writer->program, step->head_saved, 0);
+  post_backward (step, writer->units.head);
 }
 
 /* The root's own gradients are complete when the embedding's is, the last of all. */
 static void
 backward (Step *step)
 {
-  Runtime *runtime = step->runtime;
   Writer *writer = step->writer;
 
   writer->phase = PHASE_BACKWARD;
-  runtime->hooks->pre_backward (runtime, ROOT);
-  runtime->hooks->gradients_begin (runtime, ROOT);
+  pre_backward (step, ROOT);
   head_backward (step);
   for (guint block = writer->scenario->model.layers; block-- > 0;)
     checkpointing_backward (step->checkpointing, block);
+  pre_backward (step, writer->units.embed);
   launch (step, &writer->cost->embed_backward, TIMELINE_BACKWARD, UNIT_EMBED);
-  runtime->hooks->post_backward (runtime, ROOT);
-  runtime->hooks->end_of_backward (runtime);
+  post_backward (step, writer->units.embed);
+  post_backward (step, ROOT);
+  step->runtime->hooks->end_of_backward (step->runtime);
 }
 
 /* Norms of the shards, one all-reduce of a float, and a multiplication. A given

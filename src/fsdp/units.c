@@ -22,39 +22,54 @@ given_or_none (gint64 time)
   return time == TIMING_NOT_GIVEN ? SIM_TIME_NONE : time;
 }
 
-static Unit
-make_unit (const Scenario *scenario, guint32 label, gint64 elements)
+/* What [timing] says of a kind of collective, by whose unit it is. */
+#define GIVEN(timing, label, collective)                                                           \
+  given_or_none ((label) == UNIT_ROOT    ? (timing)->root_##collective                             \
+                 : (label) == UNIT_EMBED ? (timing)->embed_##collective                            \
+                 : (label) == UNIT_HEAD  ? (timing)->head_##collective                             \
+                                         : (timing)->collective)
+
+/* The next unit in forward order; its index. */
+static guint
+add_unit (Units *units, const Scenario *scenario, guint32 label, gint64 elements)
 {
   const TimingConfig *timing = &scenario->timing;
-  gboolean block = label >= UNIT_FIRST_BLOCK;
   guint ranks = units_shard_ranks (scenario);
+  gint64 shard = (elements + ranks - 1) / ranks;
 
-  return (Unit){
-    .label = label,
-    .elements = elements,
-    .shard = (elements + ranks - 1) / ranks,
-    .all_gather = given_or_none (block ? timing->all_gather : timing->root_all_gather),
-    .reduce_scatter = given_or_none (block ? timing->reduce_scatter : timing->root_reduce_scatter),
-    .all_reduce = given_or_none (block ? timing->all_reduce : timing->root_all_reduce),
-  };
+  units->list[units->n] = (Unit){ .label = label,
+                                  .elements = elements,
+                                  .shard = shard,
+                                  .all_gather = GIVEN (timing, label, all_gather),
+                                  .reduce_scatter = GIVEN (timing, label, reduce_scatter),
+                                  .all_reduce = GIVEN (timing, label, all_reduce) };
+  units->shard += shard;
+  return units->n++;
 }
 
+/* The root unit owns all that no other does; with embed_blocks_head that is nothing. */
 void
 units_init (Units *units, const Scenario *scenario, const StepCost *cost)
 {
+  const ParamCount *params = &cost->params;
+  UnitLayout layout = scenario->fsdp.units;
   guint layers = scenario->model.layers;
-  gboolean wrapped = scenario->fsdp.units == UNITS_ROOT_AND_BLOCKS;
-  gint64 in_blocks = wrapped ? layers * cost->params.block : 0;
+  gint64 in_blocks = layout == UNITS_ONE ? 0 : layers * params->block;
+  gboolean apart = layout == UNITS_EMBED_BLOCKS_HEAD;
 
-  units->n = 1 + (wrapped ? layers : 0);
-  units->list = g_new (Unit, units->n);
-  units->first_block = wrapped ? 1 : UNIT_INDEX_NONE;
-  units->list[0] = make_unit (scenario, UNIT_ROOT, cost->params.total - in_blocks);
-  for (guint i = 1; i < units->n; i++)
-    units->list[i] = make_unit (scenario, UNIT_FIRST_BLOCK + i - 1, cost->params.block);
-  units->shard = 0;
-  for (guint i = 0; i < units->n; i++)
-    units->shard += units->list[i].shard;
+  *units = (Units){ .list = g_new (Unit, layers + 3),
+                    .first_block = UNIT_INDEX_NONE,
+                    .embed = UNIT_INDEX_NONE,
+                    .head = UNIT_INDEX_NONE };
+  add_unit (units, scenario, UNIT_ROOT, apart ? 0 : params->total - in_blocks);
+  if (apart)
+    units->embed = add_unit (units, scenario, UNIT_EMBED, params->embedding);
+  if (layout != UNITS_ONE)
+    units->first_block = units->n;
+  for (guint i = 0; layout != UNITS_ONE && i < layers; i++)
+    add_unit (units, scenario, UNIT_FIRST_BLOCK + i, params->block);
+  if (apart)
+    units->head = add_unit (units, scenario, UNIT_HEAD, params->final_norm + params->head);
 }
 
 void

@@ -22,6 +22,7 @@ typedef struct
   Unit *list; /* in forward order; the root, which owns what no other unit does, is 0 */
   guint n;
   guint first_block; /* index of block 0's unit; UNIT_INDEX_NONE: blocks belong to the root's */
+  guint embed, head; /* indices of their units; UNIT_INDEX_NONE: they belong to the root's */
   gint64 shard;      /* of all units together */
 } Units;
 

@@ -81,3 +81,24 @@ writer_hook (Writer *writer)
 {
   program_host_busy (writer->program, cost_hook_host_ps (writer->scenario));
 }
+
+void
+writer_load_shard (Writer *writer, const Unit *unit)
+{
+  BufferId whole = program_alloc (writer->program, writer->compute, MEMORY_OTHER,
+                                  unit->elements * WRITER_ORIGINAL_BYTES, unit->label);
+
+  program_alloc (writer->program, writer->compute, MEMORY_PARAMS,
+                 unit->shard * WRITER_ORIGINAL_BYTES, unit->label);
+  program_free_buffer (writer->program, whole, 0);
+}
+
+double
+writer_predivide_factor (guint ranks)
+{
+  guint factor = 1;
+
+  while (ranks % factor == 0 && ranks / factor > factor)
+    factor *= 2;
+  return factor;
+}

@@ -4,6 +4,8 @@
 
 #include "fsdp/units.h"
 
+#define WRITER_ORIGINAL_BYTES 4 /* parameters, gradients, optimizer states are kept in fp32 */
+
 typedef struct
 {
   Program *program;
@@ -38,3 +40,11 @@ void writer_collective (Writer *writer, const WriterCollective *collective, guin
 
 /* Host time of one of FSDP's hooks. */
 void writer_hook (Writer *writer);
+
+/* A unit's parameters come to the GPU whole and leave a shard. */
+void writer_load_shard (Writer *writer, const Unit *unit);
+
+/* DefaultState._get_gradient_predivide_factor: a power of two near the square
+ * root of the ranks, which divides them; gradients are divided by it before the
+ * reduction and by the rest after. */
+double writer_predivide_factor (guint ranks);

@@ -16,7 +16,8 @@ typedef struct
   SimTime compute;
   SimTime exposed[N_TIMELINE_OPS]; /* by collective: TIMELINE_ALL_GATHER, … */
   SimTime host_bound;
-  SimTime busy[N_TIMELINE_OPS]; /* of the compute stream, by op: forward, recompute, …; sums to compute */
+  SimTime busy[N_TIMELINE_OPS]; /* of the compute stream, by op: forward, recompute, …; sums to
+                                   compute */
 } Exposure;
 
 /* A stretch of the window during which nothing began or ended. */
@@ -24,9 +25,11 @@ typedef struct
 {
   SimTime start;
   SimTime end;
-  guint32 record; /* to which it belongs: of those with the same claim the one issued first; or RECORD_NONE */
+  guint32 record; /* to which it belongs: of those with the same claim the one issued first; or
+                     RECORD_NONE */
   gboolean is_compute;
-  TimelineOp op; /* the collective that is exposed; of compute and copies their own op; WAIT: the host alone */
+  TimelineOp op; /* the collective that is exposed; of compute and copies their own op; WAIT: the
+                    host alone */
 } ExposureSpan;
 
 /* @per_record, where not NULL, has room for one time a record of @timeline and

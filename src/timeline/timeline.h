@@ -12,10 +12,10 @@
  * it did. */
 typedef enum
 {
-  WAITED_FOR_NOTHING, /* the first of its kind */
-  WAITED_FOR_HOST,    /* the host had not issued it; waited_for: the host wait before, if any */
-  WAITED_FOR_STREAM,  /* the work before it on its stream */
-  WAITED_FOR_EVENT,   /* work on another stream, through an event */
+  WAITED_FOR_NOTHING,     /* the first of its kind */
+  WAITED_FOR_HOST,        /* the host had not issued it; waited_for: the host wait before, if any */
+  WAITED_FOR_STREAM,      /* the work before it on its stream */
+  WAITED_FOR_EVENT,       /* work on another stream, through an event */
   WAITED_FOR_COMMUNICATOR /* the collective before it on its communicator */
 } WaitReason;
 
@@ -23,19 +23,21 @@ typedef struct
 {
   SimTime start;
   SimTime end;
-  gint64 bytes; /* of a collective, as NCCL counts: all-gather output, reduce-scatter input; else 0 */
+  gint64
+      bytes; /* of a collective, as NCCL counts: all-gather output, reduce-scatter input; else 0 */
   TimelineLabel label;
   guint32 waited_for; /* record that ended last before this could start, or RECORD_NONE */
   guint8 waited_why;  /* WaitReason */
   guint8 lane;        /* TimelineLane */
   guint8 stream;      /* index into stream_names; the host's own waits: G_MAXUINT8 */
   guint8 reserved;
-  SimTime peers_from; /* collectives: the last rank's arrival, from when it really moved; else start */
+  SimTime
+      peers_from; /* collectives: the last rank's arrival, from when it really moved; else start */
 } TimelineRecord;
 
 typedef struct
 {
-  SimTime time; /* the host's, as PyTorch's allocator counts: it may run ahead of the device */
+  SimTime time;     /* the host's, as PyTorch's allocator counts: it may run ahead of the device */
   SimTime reusable; /* of a free: when the last stream that used the block is past it */
   gint64 bytes;     /* negative: a free */
   guint32 unit;
@@ -55,7 +57,7 @@ typedef struct
 {
   guint rank;
   guint n_warmup_steps;
-  SimTime origin; /* end of the last warm-up step, time 0 of every file; 0 without warm-up */
+  SimTime origin;  /* end of the last warm-up step, time 0 of every file; 0 without warm-up */
   GArray *records; /* TimelineRecord */
   GArray *changes; /* MemoryChange; those before steps[0].first_change happened at load */
   GArray *steps;   /* TimelineStep, warm-up steps included */

@@ -1,0 +1,158 @@
+#include "config.h"
+
+#include "fsdp/fsdp2.h"
+
+void
+fsdp2_wait_for_scatter (Fsdp2 *fsdp)
+{
+  Writer *writer = fsdp->runtime.writer;
+
+  if (!fsdp->scatter_pending)
+    return;
+  program_stream_wait (writer->program, writer->compute, fsdp->scattered);
+  program_free_buffer (writer->program, fsdp->scatter_input, 0);
+  fsdp->scatter_pending = FALSE;
+}
+
+/* In fp16 before and after the reduction; a factor of 1 is no kernel. */
+static void
+divide (Fsdp2 *fsdp, StreamId stream, gint64 elements, double factor, guint32 label)
+{
+  if (factor > 1)
+    writer_copy (fsdp->runtime.writer, stream, 2 * elements * fsdp->reduce_bytes, label);
+}
+
+/* All unsharded gradients, cast and laid out by rank, on the compute stream. */
+static void
+copy_in (Fsdp2 *fsdp, guint unit)
+{
+  Writer *writer = fsdp->runtime.writer;
+  const Unit *of = fsdp2_unit (fsdp, unit);
+  Group *group = &fsdp->groups[unit];
+  gint64 elements = of->shard * units_shard_ranks (writer->scenario);
+  gboolean accumulated = group->accumulated_grads != BUFFER_NONE;
+  guint from = accumulated ? fsdp->reduce_bytes : fsdp->param_bytes;
+  BufferId *grads = accumulated ? &group->accumulated_grads : &group->parameter_grads;
+
+  fsdp->scatter_input = program_alloc (writer->program, writer->compute, MEMORY_COMM_BUFFERS,
+                                       elements * fsdp->reduce_bytes, of->label);
+  writer_copy (writer, writer->compute, elements * (from + fsdp->reduce_bytes), of->label);
+  program_free_buffer (writer->program, *grads, 0);
+  *grads = BUFFER_NONE;
+}
+
+/* Adds to the gradients that earlier micro-batches left; autograd's or the
+ * optimizer's work rather than FSDP's: a given backward time holds it. */
+static void
+accumulate (Fsdp2 *fsdp, StreamId stream, gint64 bytes, guint32 label)
+{
+  Writer *writer = fsdp->runtime.writer;
+
+  if (!writer->cost->backward.fixed)
+    writer_copy (writer, stream, bytes, label);
+}
+
+static void
+keep_reduced (Fsdp2 *fsdp, guint unit, StreamId stream, BufferId reduced)
+{
+  Writer *writer = fsdp->runtime.writer;
+  const Unit *of = fsdp2_unit (fsdp, unit);
+  Group *group = &fsdp->groups[unit];
+  gint64 bytes = of->shard * fsdp->original_bytes;
+  BufferId grad = reduced;
+
+  if (fsdp->reduce_bytes != fsdp->original_bytes)
+    {
+      grad = program_alloc (writer->program, stream, MEMORY_GRADS, bytes, of->label);
+      writer_copy (writer, stream, of->shard * (fsdp->reduce_bytes + fsdp->original_bytes),
+                   of->label);
+      program_free_buffer (writer->program, reduced, 0);
+    }
+  if (group->sharded_grad == BUFFER_NONE)
+    {
+      group->sharded_grad = grad;
+      return;
+    }
+  accumulate (fsdp, stream, 3 * bytes, of->label);
+  program_free_buffer (writer->program, grad, 0);
+}
+
+static void
+all_reduce (Fsdp2 *fsdp, const Unit *of)
+{
+  Writer *writer = fsdp->runtime.writer;
+
+  program_stream_wait_stream (writer->program, fsdp->all_reduce, fsdp->reduce_scatter);
+  writer_collective (writer,
+                     &(WriterCollective){ .communicator = fsdp->replicate,
+                                          .stream = fsdp->all_reduce,
+                                          .kind = COLLECTIVE_ALL_REDUCE,
+                                          .bytes = of->shard * fsdp->reduce_bytes,
+                                          .in_place = TRUE,
+                                          .given = of->all_reduce },
+                     of->label);
+}
+
+void
+fsdp2_reduce_grads (Fsdp2 *fsdp, guint unit)
+{
+  Writer *writer = fsdp->runtime.writer;
+  const Unit *of = fsdp2_unit (fsdp, unit);
+  gint64 elements = of->shard * units_shard_ranks (writer->scenario);
+  StreamId last = fsdp->hybrid ? fsdp->all_reduce : fsdp->reduce_scatter;
+  gboolean low = fsdp->reduce_bytes != fsdp->original_bytes;
+
+  copy_in (fsdp, unit);
+  program_stream_wait_stream (writer->program, fsdp->reduce_scatter, writer->compute);
+  BufferId reduced = program_alloc (writer->program, fsdp->reduce_scatter,
+                                    low ? MEMORY_COMM_BUFFERS : MEMORY_GRADS,
+                                    of->shard * fsdp->reduce_bytes, of->label);
+  divide (fsdp, fsdp->reduce_scatter, elements, fsdp->predivide, of->label);
+  writer_collective (writer,
+                     &(WriterCollective){ .communicator = fsdp->scatter,
+                                          .stream = fsdp->reduce_scatter,
+                                          .kind = COLLECTIVE_REDUCE_SCATTER,
+                                          .bytes = elements * fsdp->reduce_bytes,
+                                          .given = of->reduce_scatter },
+                     of->label);
+  program_record (writer->program, fsdp->scattered, fsdp->reduce_scatter);
+  fsdp->scatter_pending = TRUE;
+  if (fsdp->hybrid)
+    all_reduce (fsdp, of);
+  divide (fsdp, last, of->shard, fsdp->postdivide, of->label);
+  keep_reduced (fsdp, unit, last, reduced);
+}
+
+void
+fsdp2_add_to_accumulated (Fsdp2 *fsdp, guint unit)
+{
+  Writer *writer = fsdp->runtime.writer;
+  const Unit *of = fsdp2_unit (fsdp, unit);
+  Group *group = &fsdp->groups[unit];
+
+  if (group->accumulated_grads == BUFFER_NONE)
+    return;
+  accumulate (fsdp, writer->compute, of->elements * (2 * fsdp->reduce_bytes + fsdp->param_bytes),
+              of->label);
+  program_free_buffer (writer->program, group->parameter_grads, 0);
+  group->parameter_grads = BUFFER_NONE;
+}
+
+void
+fsdp2_keep_unsharded_grads (Fsdp2 *fsdp, guint unit)
+{
+  Writer *writer = fsdp->runtime.writer;
+  const Unit *of = fsdp2_unit (fsdp, unit);
+  Group *group = &fsdp->groups[unit];
+
+  if (group->accumulated_grads != BUFFER_NONE)
+    return; /* added to already */
+  group->accumulated_grads
+      = program_alloc (writer->program, writer->compute, MEMORY_UNSHARDED_GRADS,
+                       of->elements * fsdp->reduce_bytes, of->label);
+  if (fsdp->reduce_bytes != fsdp->param_bytes)
+    writer_copy (writer, writer->compute, of->elements * (fsdp->reduce_bytes + fsdp->param_bytes),
+                 of->label);
+  program_free_buffer (writer->program, group->parameter_grads, 0);
+  group->parameter_grads = BUFFER_NONE;
+}

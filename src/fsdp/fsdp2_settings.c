@@ -1,0 +1,90 @@
+#include "config.h"
+
+#include "fsdp/fsdp2.h"
+#include "fsdp/runtime.h"
+
+/* reshard_after_forward as given, or what the strategy's name stands for where it
+ * is left to be chosen (accelerate maps SHARD_GRAD_OP to false). */
+static gint
+reshard_setting (const Scenario *scenario)
+{
+  ShardingStrategy strategy = scenario->fsdp.strategy;
+  gint setting = scenario->fsdp.reshard_after_forward;
+  gint ranks = (gint)units_shard_ranks (scenario);
+
+  if (setting == RESHARD_AUTO
+      && (strategy == STRATEGY_SHARD_GRAD_OP || strategy == STRATEGY_HYBRID_SHARD_ZERO2))
+    return RESHARD_FALSE;
+  if (setting == 1)
+    return RESHARD_FALSE; /* a group of one holds all */
+  if (setting == ranks)
+    return RESHARD_TRUE;
+  return setting;
+}
+
+guint
+fsdp2_reshard_ranks (const Scenario *scenario)
+{
+  return (guint)MAX (reshard_setting (scenario), 0);
+}
+
+/* The root keeps its parameters unless told otherwise, which torch heeds from 2.8
+ * on; what frameworks keep besides (head, last block) is the setting's. */
+gboolean
+fsdp2_reshards (const Scenario *scenario, guint32 label)
+{
+  gint setting = reshard_setting (scenario);
+  guint32 last_block = UNIT_FIRST_BLOCK + scenario->model.layers - 1;
+  gboolean head_apart = scenario->fsdp.units == UNITS_EMBED_BLOCKS_HEAD;
+
+  if (setting == RESHARD_FALSE)
+    return FALSE;
+  if (label == UNIT_ROOT)
+    return setting == RESHARD_TRUE && scenario->fsdp.torch_minor >= 8;
+  if (label == UNIT_HEAD)
+    return setting == RESHARD_TRUE;
+  if (label == last_block && setting == RESHARD_ALL_BUT_LAST)
+    return head_apart;
+  return TRUE;
+}
+
+static gboolean
+refuse (GError **error, const char *reason)
+{
+  g_set_error_literal (error, FSDP_ERROR, FSDP_ERROR_REFUSED, reason);
+  return FALSE;
+}
+
+static gboolean
+check_reshard (const Scenario *scenario, GError **error)
+{
+  guint small = fsdp2_reshard_ranks (scenario);
+  guint ranks = units_shard_ranks (scenario);
+
+  if (small > 0 && (small > ranks || ranks % small != 0))
+    {
+      g_set_error (error, FSDP_ERROR, FSDP_ERROR_REFUSED,
+                   "fully_shard takes a reshard_after_forward that divides the %u ranks of the "
+                   "shard group, and %u does not",
+                   ranks, small);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+fsdp2_check (const Scenario *scenario, GError **error)
+{
+  const FsdpConfig *fsdp = &scenario->fsdp;
+
+  if (fsdp->torch_minor < 6)
+    return refuse (error, "fully_shard (FSDP2) is public from torch 2.6 on; set torch = 2.6 or "
+                          "newer, or api = fsdp1");
+  if (fsdp->strategy == STRATEGY_NO_SHARD)
+    return refuse (error, "fully_shard has no NO_SHARD; use api = ddp, or HYBRID_SHARD with "
+                          "shard_group_size = 1");
+  if (fsdp->units == UNITS_EMBED_BLOCKS_HEAD && scenario->model.tied_embeddings)
+    return refuse (error, "tied embeddings must be in one unit (fully_shard cannot share a "
+                          "parameter between groups); use units = root_and_blocks");
+  return check_reshard (scenario, error);
+}
