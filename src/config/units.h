@@ -8,13 +8,13 @@
 
 typedef enum
 {
-  UNIT_KIND_COUNT,   /* no unit; whole; gint64 */
-  UNIT_KIND_NUMBER,  /* no unit; double */
-  UNIT_KIND_BYTES,   /* B, KB, KiB, …: bytes */
-  UNIT_KIND_TIME,    /* ps, ns, us, ms, s, min, h, d: picoseconds */
-  UNIT_KIND_RATE,    /* B/s, GB/s, Gb/s, GiB/s, …: bytes a second */
-  UNIT_KIND_FLOPS,   /* FLOP/s, GFLOP/s, TFLOP/s, PFLOP/s: FLOP a second */
-  UNIT_KIND_PERCENT  /* %: a fraction, 5% = 0.05 */
+  UNIT_KIND_COUNT,  /* no unit; whole; gint64 */
+  UNIT_KIND_NUMBER, /* no unit; double */
+  UNIT_KIND_BYTES,  /* B, KB, KiB, …: bytes */
+  UNIT_KIND_TIME,   /* ps, ns, us, ms, s, min, h, d: picoseconds */
+  UNIT_KIND_RATE,   /* B/s, GB/s, Gb/s, GiB/s, …: bytes a second */
+  UNIT_KIND_FLOPS,  /* FLOP/s, GFLOP/s, TFLOP/s, PFLOP/s: FLOP a second */
+  UNIT_KIND_PERCENT /* %: a fraction, 5% = 0.05 */
 } UnitKind;
 
 #define UNITS_ERROR (units_error_quark ())
@@ -22,9 +22,9 @@ GQuark units_error_quark (void);
 
 typedef enum
 {
-  UNITS_ERROR_SYNTAX,  /* not a number */
-  UNITS_ERROR_UNIT,    /* no unit, an unknown one, or one of another kind */
-  UNITS_ERROR_RANGE    /* does not fit the type, or is no whole number where one is needed */
+  UNITS_ERROR_SYNTAX, /* not a number */
+  UNITS_ERROR_UNIT,   /* no unit, an unknown one, or one of another kind */
+  UNITS_ERROR_RANGE   /* does not fit the type, or is no whole number where one is needed */
 } UnitsError;
 
 /* Both leave the output alone on failure. The message names the units taken. */

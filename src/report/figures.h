@@ -20,11 +20,11 @@ const char *run_status_name (RunStatus status); /* "ok", "does_not_fit", "refuse
 typedef struct
 {
   guint n_ranks;
-  double peak_flops;        /* of one GPU, dense */
-  double tokens_per_step;   /* of all ranks */
+  double peak_flops;      /* of one GPU, dense */
+  double tokens_per_step; /* of all ranks */
   double model_flops_per_token;
   double hardware_flops_per_token; /* with what is recomputed */
-  gint64 capacity_bytes;    /* of GPU memory that PyTorch can have */
+  gint64 capacity_bytes;           /* of GPU memory that PyTorch can have */
 } RunFacts;
 
 /* Counts and bytes of one unit, or of all, per rank and step: the mean of the

@@ -10,7 +10,8 @@ typedef struct
   const Scenario *scenario;
   RunFacts facts;
   Figures figures;
-  GPtrArray *timelines; /* Timeline of the ranks to write, the slowest first; NULL where it did not run */
+  GPtrArray
+      *timelines; /* Timeline of the ranks to write, the slowest first; NULL where it did not run */
 } ReportRun;
 
 /* What stands over all variants of one scenario. */
