@@ -5,6 +5,7 @@
 #include <gio/gio.h>
 
 #include "report/plots.h"
+#include "report/results_csv.h"
 
 G_DEFINE_QUARK (fsdpsim_cli_error, cli_error)
 
@@ -15,6 +16,8 @@ exit_code_of_error (const GError *error)
     return (ExitCode)error->code;
   if (error->domain == G_OPTION_ERROR)
     return EXIT_USAGE;
+  if (error->domain == RESULTS_ERROR)
+    return EXIT_BAD_INPUT;
   if (error->domain == G_FILE_ERROR || error->domain == G_IO_ERROR || error->domain == PLOT_ERROR)
     return EXIT_INPUT_OUTPUT;
   return EXIT_BUG;

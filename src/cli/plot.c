@@ -13,7 +13,7 @@ plot (const Options *options, GError **error)
   g_autofree char *text = NULL;
 
   if (!plots_draw (folder, options->terminal, &written, error))
-    return EXIT_INPUT_OUTPUT;
+    return exit_code_of_error (*error);
   list = g_strjoinv ("\n", written);
   text = g_strconcat (list, "\n", NULL);
   output_write (text, error);

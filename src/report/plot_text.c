@@ -1,0 +1,78 @@
+#include "config.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/format.h"
+#include "report/plot_text.h"
+
+/* Quotes are doubled, and what would end the line becomes a space. */
+static void
+append_quoted (GString *script, const char *text)
+{
+  g_string_append_c (script, '\'');
+  for (; *text != '\0'; text++)
+    if (*text == '\'')
+      g_string_append (script, "''");
+    else
+      g_string_append_c (script, g_ascii_iscntrl (*text) ? ' ' : *text);
+  g_string_append_c (script, '\'');
+}
+
+void
+plot_text_set (GString *script, const char *name, const char *text)
+{
+  g_string_append_printf (script, "%s = ", name);
+  append_quoted (script, text);
+  g_string_append_c (script, '\n');
+}
+
+void
+plot_text_set_number (GString *script, const char *name, double value)
+{
+  char buffer[FORMAT_SIZE];
+
+  g_string_append_printf (script, "%s = %s\n", name,
+                          format_real (buffer, "%.9f", isfinite (value) ? value : 0));
+}
+
+void
+plot_text_set_array (GString *script, const char *name, const char *const *texts)
+{
+  const guint n = g_strv_length ((char **)texts);
+
+  g_string_append_printf (script, "array %s[%u]\n", name, n);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *element = g_strdup_printf ("%s[%u]", name, i + 1);
+
+      plot_text_set (script, element, texts[i]);
+    }
+}
+
+char *
+plot_text_shorten (const char *text, guint n_characters)
+{
+  const glong length = g_utf8_strlen (text, -1);
+  const glong n_tail = n_characters / 2;
+  const glong n_head = (glong)n_characters - n_tail - 1;
+  g_autofree char *head = NULL;
+
+  if (length <= (glong)n_characters)
+    return g_strdup (text);
+  head = g_utf8_substring (text, 0, n_head);
+  return g_strconcat (head, "…", g_utf8_offset_to_pointer (text, length - n_tail), NULL);
+}
+
+char *
+plot_text_seconds (double seconds)
+{
+  char buffer[FORMAT_SIZE];
+
+  if (seconds >= 10)
+    return g_strconcat (format_real (buffer, "%.2f", seconds), " s", NULL);
+  if (seconds >= 0.001)
+    return g_strconcat (format_real (buffer, seconds < 0.1 ? "%.2f" : "%.1f", 1000 * seconds),
+                        " ms", NULL);
+  return g_strconcat (format_real (buffer, "%.2f", 1e6 * seconds), " µs", NULL);
+}

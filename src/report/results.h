@@ -1,0 +1,69 @@
+/* A folder of results as its CSV files tell it: the input of pictures and pages. */
+#pragma once
+
+#include "report/results_csv.h"
+#include "timeline/timeline.h"
+
+/* What memory held from a moment on, in bytes. */
+typedef struct
+{
+  SimTime time;
+  double allocated;
+  double by_kind[N_MEMORY_KINDS];
+} ResultsMemory;
+
+/* A row of summary.csv and what the other files say of it. Numbers may be NaN. */
+typedef struct
+{
+  char *name;
+  double step_time_s, tokens_per_s, tokens_per_s_per_gpu, mfu_percent, hfu_percent;
+  double all_gathers, reduce_scatters, all_reduces, comm_bytes;
+  double compute_s, exposed_comm_s, host_bound_s;
+  double peak_allocated_bytes, peak_reserved_bytes;
+  char *scenario, *scenario_sha256, *version;
+  char *status, *reason, *peak_phase;
+  char **key_values;               /* of a sweep: one for each of Results.keys */
+  double throughput_delta_percent; /* against the first variant; NaN: unknown */
+  guint rank;         /* whose timeline and memory follow: the first in the files, the slowest */
+  Timeline *timeline; /* NULL: none. A stream for each lane, more where a lane's work overlaps;
+                         stream_names are the lanes' names; every comm.* lane is LANE_COMM_SHARD */
+  SimTime stream_ends[G_MAXUINT8]; /* of the last work of each stream */
+  GArray *memory;                  /* ResultsMemory; NULL: none */
+} ResultsVariant;
+
+typedef struct
+{
+  char **keys;         /* the varied keys of a sweep; empty elsewhere */
+  GPtrArray *variants; /* ResultsVariant, in the order of summary.csv */
+} Results;
+
+typedef enum
+{
+  RESULTS_SUMMARY, /* to be read before the others */
+  RESULTS_DELTAS,
+  RESULTS_TIMELINE,
+  RESULTS_MEMORY,
+  N_RESULTS_FILES
+} ResultsFile;
+
+const char *results_file_name (ResultsFile file); /* "summary.csv" */
+
+Results *results_new (void);
+void results_free (Results *results);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Results, results_free)
+
+/* NULL and RESULTS_ERROR or G_FILE_ERROR where summary.csv is missing or a file is
+ * broken; the other files may be missing. */
+Results *results_read (const char *folder, GError **error);
+
+/* Adds what one file says, given as text; @name is only named in messages. */
+gboolean results_add (Results *results, ResultsFile file, const char *name, const char *text,
+                      gsize length, GError **error);
+
+static inline ResultsVariant *
+results_variant (const Results *results, guint index)
+{
+  return g_ptr_array_index (results->variants, index);
+}
+
+gboolean results_did_run (const ResultsVariant *variant);
