@@ -150,7 +150,10 @@ check_shard_group (const Check *check)
   if (blamed == NULL || scenario->fsdp.api == API_DDP || !is_hybrid (&scenario->fsdp))
     return;
   if (ranks % group != 0)
-    note (check, blamed, "%u ranks is not a multiple of fsdp.shard_group_size %u", ranks, group);
+    note (check, blamed,
+          "%u ranks are not a multiple of fsdp.shard_group_size %u; a divisor of the %u GPUs of a "
+          "node would do",
+          ranks, group, per_node);
   else if (per_node % group != 0 && group % per_node != 0)
     note (check, blamed,
           "fsdp.shard_group_size %u is neither a divisor nor a multiple of the %u GPUs of a node",

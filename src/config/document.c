@@ -45,7 +45,7 @@ variant_name_fault (const char *name)
   if (g_utf8_strlen (name, -1) > LONGEST_VARIANT_NAME)
     return "a variant's name has at most 64 characters";
   if (name[0] == '.' || name[0] == '-')
-    return "a variant's name begins with a letter or digit";
+    return "a variant's name begins with neither '.' nor '-'";
   for (const char *at = name; *at != '\0'; at = g_utf8_next_char (at))
     if (!g_unichar_isprint (g_utf8_get_char (at)) || strchr ("/\\[", *at) != NULL)
       return "a variant's name has no '/', '\\', '[' or control characters";

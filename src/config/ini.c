@@ -164,13 +164,16 @@ static gboolean
 holds_nul (const IniFile *ini, const char *text, gsize length, Problems *problems)
 {
   const char *nul = memchr (text, '\0', length);
-  Place place = { .file = ini->name, .line = 1 };
+  Place place = { .file = ini->name, .line = 1, .column = 1 };
 
   if (nul == NULL)
     return FALSE;
-  for (const char *at = text; at < nul; at++)
+  for (const char *at = text; at < nul; at++, place.column++)
     if (*at == '\n')
-      place.line++;
+      {
+        place.line++;
+        place.column = 0;
+      }
   problems_add (problems, &place, NULL, NULL,
                 "a NUL byte: a binary file or UTF-16; expected UTF-8 text");
   return TRUE;

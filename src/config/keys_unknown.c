@@ -120,7 +120,7 @@ unknown_dotted_message (const char *name)
 {
   const char *dot = strchr (name, '.');
   g_autofree char *section = NULL;
-  const char *home;
+  const char *home, *parallelism;
 
   if (dot != NULL)
     {
@@ -128,6 +128,9 @@ unknown_dotted_message (const char *name)
       return is_section (section) ? unknown_key_message (section, dot + 1)
                                   : unknown_section_message (section);
     }
+  parallelism = find_not_modelled (name);
+  if (parallelism != NULL)
+    return g_strdup_printf ("%s is not modelled", parallelism);
   home = section_of (name);
   if (home != NULL)
     return g_strdup_printf ("expected section.key; did you mean '%s.%s'?", home, name);

@@ -269,6 +269,7 @@ check_limits (const Resolved *resolved, const Scenario *scenario, Problems *prob
   limit_activations (resolved, scenario, problems);
   /* The rest reckons with all figures; with any of these broken it would only repeat them. */
   if (all_good (resolved) && problems_count (problems) == n_before
-      && (scenario->cluster.nodes == 1 || scenario->cluster.nic_bytes_per_s > 0))
+      && (scenario->cluster.nodes == 1
+          || (scenario->cluster.nics_per_node > 0 && scenario->cluster.nic_bytes_per_s > 0)))
     limit_time (resolved, scenario, problems);
 }

@@ -189,6 +189,17 @@ find_scenario (const char *source, Problems *problems)
   return NULL;
 }
 
+static void
+note_unreadable (const char *path, const GError *error, Problems *problems)
+{
+  const Place place = { .file = path };
+
+  if (error->domain == TEXT_FILE_ERROR)
+    problems_add (problems, &place, NULL, NULL, "%s; no scenario is", error->message);
+  else
+    problems_add_io (problems, path, "cannot read: %s", error->message);
+}
+
 ScenarioFile *
 scenario_file_load (const char *source, const ScenarioOptions *options, Problems *problems)
 {
@@ -202,7 +213,7 @@ scenario_file_load (const char *source, const ScenarioOptions *options, Problems
   text = text_file_read (path, &length, &error);
   if (text == NULL)
     {
-      problems_add_io (problems, path, "cannot read: %s", error->message);
+      note_unreadable (path, error, problems);
       return NULL;
     }
   return scenario_file_load_text (source, path, text, length, options, problems);

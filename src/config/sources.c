@@ -194,6 +194,17 @@ read_foreign (const Sources *sources, const SourceKind *kind, const char *path,
   return NULL;
 }
 
+static void
+note_unreadable (const char *path, const Setting *setting, const GError *error, Problems *problems)
+{
+  if (error->domain == TEXT_FILE_ERROR)
+    problems_add (problems, &setting->place, setting->key->section, setting->key->key, "'%s' is %s",
+                  path, error->message);
+  else
+    problems_add_io_at (problems, &setting->place, setting->key->section, setting->key->key,
+                        "cannot read '%s': %s", path, error->message);
+}
+
 static char *
 read_text (const Sources *sources, const SourceKind *kind, const char *path, const Setting *setting,
            gsize *length, Problems *problems)
@@ -209,8 +220,7 @@ read_text (const Sources *sources, const SourceKind *kind, const char *path, con
     }
   text = text_file_read (path, length, &error);
   if (text == NULL)
-    problems_add_io_at (problems, &setting->place, setting->key->section, setting->key->key,
-                        "cannot read '%s': %s", path, error->message);
+    note_unreadable (path, setting, error, problems);
   return text;
 }
 
@@ -266,6 +276,15 @@ named_source (const LoadedFile *loaded, const SourceKind *kind)
   return source;
 }
 
+/* What a file is known by: "a.ini" and "./a.ini" are the same. The caller frees it. */
+static char *
+file_identity (const char *section, const char *path)
+{
+  g_autofree char *whole = g_canonicalize_filename (path, NULL);
+
+  return g_strdup_printf ("%s %s", section, whole);
+}
+
 const SourceFile *
 sources_load_text (Sources *sources, const char *section, const char *name, const char *text,
                    gsize length, Problems *problems)
@@ -279,7 +298,7 @@ sources_load_text (Sources *sources, const char *section, const char *name, cons
   loaded->file.path = g_strdup (name);
   loaded->file.place.file = loaded->file.path;
   loaded->loading = TRUE;
-  g_hash_table_insert (sources->files, g_strdup_printf ("%s %s", section, name), loaded);
+  g_hash_table_insert (sources->files, file_identity (section, name), loaded);
   read_sections (loaded, kind, problems);
   source = named_source (loaded, kind);
   if (source != NULL)
@@ -319,7 +338,7 @@ sources_load (Sources *sources, const char *section, const Setting *setting, Pro
 
   if (path == NULL)
     return NULL;
-  identity = g_strdup_printf ("%s %s", section, path);
+  identity = file_identity (section, path);
   if (g_hash_table_lookup_extended (sources->files, identity, NULL, &known))
     return known_file (known, setting, problems);
   if (sources->depth >= MOST_ANCESTORS)

@@ -35,7 +35,9 @@ static const Unit rate_units[]
         { "MiB/s", 0, 20, 1 }, { "KiB/s", 0, 10, 1 }, { "", 0, 0, 0 } };
 static const Unit flops_units[]
     = { { "PFLOP/s", 15, 0, 1 }, { "TFLOP/s", 12, 0, 1 }, { "GFLOP/s", 9, 0, 1 },
-        { "MFLOP/s", 6, 0, 1 },  { "FLOP/s", 0, 0, 1 },   { "", 0, 0, 0 } };
+        { "MFLOP/s", 6, 0, 1 },  { "FLOP/s", 0, 0, 1 },   { "PFLOPS", 15, 0, 1 },
+        { "TFLOPS", 12, 0, 1 },  { "GFLOPS", 9, 0, 1 },   { "MFLOPS", 6, 0, 1 },
+        { "FLOPS", 0, 0, 1 },    { "", 0, 0, 0 } };
 static const Unit percent_units[] = { { "%", -2, 0, 1 }, { "", 0, 0, 0 } };
 
 typedef struct
@@ -55,7 +57,8 @@ static const Kind kinds[] = {
                        "a rate such as 400Gb/s in bits or 50GB/s in bytes "
                        "(K, M, G, T before b/s or B/s; Ki, Mi, Gi, Ti before B/s)",
                        5 },
-  [UNIT_KIND_FLOPS] = { flops_units, "a speed such as 312TFLOP/s (M, G, T, P before FLOP/s)", 5 },
+  [UNIT_KIND_FLOPS]
+  = { flops_units, "a speed such as 312TFLOP/s (M, G, T, P before FLOP/s or FLOPS)", 5 },
   [UNIT_KIND_PERCENT] = { percent_units, "a percentage such as 5%", 1 },
 };
 

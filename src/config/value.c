@@ -147,23 +147,14 @@ store_choice (const KeyInfo *key, const char *text, Scenario *scenario, GError *
   return TRUE;
 }
 
-/* "2.7" or "2.7.1": numbers with dots between. */
+/* "2.8", "2.7.1", "2.8.0+cu126", "2.9.0.dev20250901", "2.10.0a0+git1f2e3d4": two or
+ * three numbers, then at most what PEP 440 lets follow them. */
 static gboolean
 is_version (const char *text)
 {
-  guint n_numbers = 0;
-
-  for (const char *at = text;; at++)
-    {
-      gsize n_digits = strspn (at, "0123456789");
-
-      at += n_digits;
-      n_numbers++;
-      if (n_digits == 0 || (*at != '.' && *at != '\0'))
-        return FALSE;
-      if (*at == '\0')
-        return n_numbers == 2 || n_numbers == 3;
-    }
+  return g_regex_match_simple (
+      "^[0-9]+\\.[0-9]+(\\.[0-9]+)?((a|b|rc)[0-9]+)?(\\.(post|dev)[0-9]+)*(\\+[A-Za-z0-9.]+)?$",
+      text, G_REGEX_DOLLAR_ENDONLY, 0);
 }
 
 /* The minor version counts. */
