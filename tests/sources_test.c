@@ -154,9 +154,9 @@ mistakes_of_a_source_are_told_at_its_lines (void **state)
                   "m.ini:1:1: [model] missing: hidden, heads, ffn_hidden, gated_ffn, vocab, "
                   "tied_embeddings",
                   FALSE);
-  write_file ("m.ini", "[cluster]\nnodes = 2\n");
+  write_file ("m.ini", "[model]\nsource = llama2-7b\n[cluster]\nnodes = 2\n");
   assert_mistake (*state, "[model]\nsource = m.ini\n",
-                  "m.ini:1:1: [cluster] unexpected section; a model file has [model] alone", FALSE);
+                  "m.ini:3:1: [cluster] unexpected section; a model file has [model] alone", FALSE);
 }
 
 /* A contradiction within a file is told there; one between files where the scenario
