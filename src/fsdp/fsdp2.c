@@ -153,6 +153,14 @@ fsdp2_gradients_begin (Runtime *runtime, guint unit)
                          of->elements * fsdp->param_bytes, of->label);
 }
 
+/* set_reshard_after_backward (False) is for micro-batches that others follow. */
+static gboolean
+reshards_after_backward (const Writer *writer)
+{
+  return writer->scenario->fsdp.reshard_after_backward
+         || writer->micro_batch + 1 == writer->scenario->training.grad_accum;
+}
+
 static void
 fsdp2_post_backward (Runtime *runtime, guint unit)
 {
@@ -164,7 +172,7 @@ fsdp2_post_backward (Runtime *runtime, guint unit)
   writer_hook (runtime->writer);
   group->state = GROUP_POST_BACKWARD;
   fsdp2_add_to_accumulated (fsdp, unit);
-  if (runtime->writer->scenario->fsdp.reshard_after_backward)
+  if (reshards_after_backward (runtime->writer))
     fsdp2_reshard (fsdp, unit);
   if (!runtime->sync_gradients)
     {

@@ -1,0 +1,307 @@
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "step_fixture.h"
+
+static Scenario
+fsdp2_scenario (void)
+{
+  Scenario scenario = scenario_of_round_numbers ();
+
+  scenario.fsdp.api = API_FSDP2;
+  return scenario;
+}
+
+/* ---- step times ---- */
+
+/* Without copies, FSDP2 prefetches as FSDP1 does under BACKWARD_PRE and its compute
+ * waits for nothing more: 0.5 + 1.76 + 32 x 4 + 32 x 8 + 1.76 + 0.5 = 388.52. */
+static void
+without_checkpointing (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  assert_int_equal (step_time (&scenario), 388520 * US);
+}
+
+/* 32 recomputes of 4 more. */
+static void
+the_wrapper_adds_the_recompute (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  use_wrapper (&scenario);
+  assert_int_equal (step_time (&scenario), 516520 * US);
+}
+
+/* Up to 2.9 a block's backward is: scatter of the block above and gather for the
+ * recompute 1.76 + 1.76, recompute 4 beside the second gather and the stale one, 8: 15.52.
+ * From 2.10 the recompute uses what was prefetched, as the wrapper's. */
+static void
+reentrant_outside_loses_its_prefetch_up_to_2_9 (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  use_naive (&scenario);
+  scenario.fsdp.torch_minor = 7;
+  assert_int_equal (step_time (&scenario), 625640 * US);
+  scenario.fsdp.torch_minor = 10;
+  assert_int_equal (step_time (&scenario), 516520 * US);
+}
+
+/* Each block's compute waits for the scatter of the block above it. With scatters of 20 ms and
+ * gathers of 0.1 ms behind them: compute of block k waits for its gather, which stands
+ * before that scatter on the communicator, then for the scatter. 20 a block, and not 8. */
+static void
+compute_waits_for_the_scatter_before (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  scenario.timing.all_gather = 100 * US;
+  scenario.timing.reduce_scatter = 20000 * US;
+  SimTime long_one = step_time (&scenario);
+  scenario.model.layers--;
+  SimTime short_one = step_time (&scenario);
+  /* One block more: 4 in forward; 0.1 + 20 on the communicator in backward. */
+  assert_int_equal (long_one - short_one, 24100 * US);
+}
+
+/* With a communicator of its own, gathers do not stand behind scatters: max (8, 6, 6)
+ * instead of 6 + 6. */
+static void
+a_separate_communicator_frees_the_gathers (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+  SimTime per_block[2];
+
+  scenario.timing.all_gather = scenario.timing.reduce_scatter = 6000 * US;
+  scenario.timing.forward = 6000 * US;
+  for (guint separate = 0; separate < 2; separate++)
+    {
+      scenario.fsdp.separate_reduce_scatter_group = separate != 0;
+      scenario.model.layers = N_BLOCKS;
+      per_block[separate] = step_time (&scenario);
+      scenario.model.layers--;
+      per_block[separate] -= step_time (&scenario);
+    }
+  assert_int_equal (per_block[0], (6000 + 12000) * US);
+  assert_int_equal (per_block[1], (6000 + 8000) * US);
+}
+
+/* ---- counts of a block: gathers forward, backward; scatters; all-reduces ---- */
+
+static const Counts three_collectives = { 1, 1, 1, 0 };
+
+static void
+reentrant_outside_gathers_by_version (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  use_naive (&scenario);
+  for (guint minor = 6; minor <= 9; minor++)
+    {
+      scenario.fsdp.torch_minor = minor;
+      assert_counts (&scenario, UNIT_FIRST_BLOCK + 7, (Counts){ 1, 3, 1, 0 });
+      /* Nothing is above the last block; the stale gather of block 31 came with block 30. */
+      assert_counts (&scenario, UNIT_FIRST_BLOCK, (Counts){ 1, 2, 1, 0 });
+      /* 3N - 1 in backward. */
+      assert_all_counts (&scenario, (Counts){ N_BLOCKS + 1, 3 * N_BLOCKS - 1, N_BLOCKS + 1, 0 });
+    }
+  for (guint minor = 10; minor <= 14; minor++)
+    {
+      scenario.fsdp.torch_minor = minor;
+      assert_counts (&scenario, UNIT_FIRST_BLOCK + 7, three_collectives);
+      assert_all_counts (&scenario, (Counts){ N_BLOCKS + 1, N_BLOCKS, N_BLOCKS + 1, 0 });
+    }
+}
+
+/* What is kept after forward is gathered once; up to 2.9 a reentrant recompute still
+ * prefetches the block above, which was resharded after its backward. */
+static void
+kept_parameters_are_gathered_once (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  scenario.fsdp.reshard_after_forward = RESHARD_FALSE;
+  assert_counts (&scenario, UNIT_FIRST_BLOCK + 7, (Counts){ 1, 0, 1, 0 });
+  use_naive (&scenario);
+  assert_counts (&scenario, UNIT_FIRST_BLOCK + 7, (Counts){ 1, 1, 1, 0 });
+  scenario.fsdp.torch_minor = 10;
+  assert_counts (&scenario, UNIT_FIRST_BLOCK + 7, (Counts){ 1, 0, 1, 0 });
+}
+
+static void
+hybrid_shard_adds_an_all_reduce (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  use_hybrid (&scenario);
+  assert_counts (&scenario, UNIT_FIRST_BLOCK + 7, (Counts){ 1, 1, 1, 1 });
+  assert_counts (&scenario, UNIT_ROOT, (Counts){ 1, 0, 1, 1 });
+}
+
+/* An explicit true is honoured on the root from 2.8 on. */
+static void
+an_explicit_true_reshards_the_root_from_2_8 (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  scenario.fsdp.reshard_after_forward = RESHARD_TRUE;
+  scenario.fsdp.torch_minor = 7;
+  assert_counts (&scenario, UNIT_ROOT, (Counts){ 1, 0, 1, 0 });
+  scenario.fsdp.torch_minor = 8;
+  assert_counts (&scenario, UNIT_ROOT, (Counts){ 1, 1, 1, 0 });
+}
+
+/* An explicit prefetch of the next d blocks, and a reentrant recompute: each block's
+ * recompute gathers the d blocks above it again, which were done. */
+static void
+explicit_prefetch_and_reentrant_recompute_gather_in_vain (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  use_naive (&scenario);
+  scenario.fsdp.torch_minor = 12;
+  scenario.fsdp.forward_prefetch_depth = 1;
+  assert_counts (&scenario, UNIT_FIRST_BLOCK + 7, (Counts){ 1, 2, 1, 0 });
+}
+
+static void
+no_sync_reduces_once_and_gathers_always (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  scenario.training.grad_accum = 4;
+  assert_counts (&scenario, UNIT_FIRST_BLOCK, (Counts){ 4, 4, 1, 0 });
+  scenario.training.no_sync = FALSE;
+  assert_counts (&scenario, UNIT_FIRST_BLOCK, (Counts){ 4, 4, 4, 0 });
+}
+
+/* ---- whole-step counts of recorded runs ---- */
+
+/* Llama-3 70B on 8 GPUs, torchtitan before the head had a unit of its own: 80 blocks, the
+ * last one kept. 80 + 79 and the root's are 160 gathers, 81 scatters. */
+static void
+torchtitan_that_keeps_the_last_block (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  scenario.model.layers = 80;
+  scenario.fsdp.reshard_after_forward = RESHARD_ALL_BUT_LAST;
+  assert_all_counts (&scenario, (Counts){ 81, 79, 81, 0 });
+}
+
+/* Qwen3 8B: 36 blocks and the root, 8 micro-batches, every unit resharded: 37 gathers
+ * forward and 37 backward in each micro-batch, 592; 37 scatters in the last. */
+static void
+accumulation_that_gathers_in_every_micro_batch (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  scenario.model.layers = 36;
+  scenario.training.grad_accum = 8;
+  scenario.fsdp.reshard_after_forward = RESHARD_TRUE;
+  assert_all_counts (&scenario, (Counts){ 8 * 37, 8 * 37, 37, 0 });
+  use_wrapper (&scenario);
+  assert_all_counts (&scenario, (Counts){ 8 * 37, 8 * 37, 37, 0 });
+}
+
+/* The same that keeps parameters after forward and between micro-batches: 37 and 37. */
+static void
+accumulation_that_keeps_parameters (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  scenario.model.layers = 36;
+  scenario.training.grad_accum = 8;
+  scenario.fsdp.reshard_after_forward = RESHARD_FALSE;
+  scenario.fsdp.reshard_after_backward = FALSE;
+  assert_all_counts (&scenario, (Counts){ 37, 0, 37, 0 });
+}
+
+/* Qwen3 14B in torchtitan: 40 blocks, embedding, norm and head, all resharded: 42 + 42. */
+static void
+torchtitan_that_reshards_all (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  scenario.model.layers = 40;
+  scenario.fsdp.units = UNITS_EMBED_BLOCKS_HEAD;
+  scenario.fsdp.reshard_after_forward = RESHARD_TRUE;
+  assert_all_counts (&scenario, (Counts){ 42, 42, 42, 0 });
+}
+
+/* ---- refusals ---- */
+
+static void
+assert_refused (const Scenario *scenario, const char *word)
+{
+  g_autoptr (GError) error = NULL;
+  StepCost cost;
+
+  step_cost_new (scenario, &cost);
+  assert_null (fsdp_program (scenario, &cost, &error));
+  assert_int_equal (error->code, FSDP_ERROR_REFUSED);
+  assert_non_null (strstr (error->message, word));
+}
+
+static void
+what_fully_shard_does_not_take (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  scenario.fsdp.torch_minor = 5;
+  assert_refused (&scenario, "2.6");
+  scenario = fsdp2_scenario ();
+  scenario.fsdp.strategy = STRATEGY_NO_SHARD;
+  assert_refused (&scenario, "NO_SHARD");
+  scenario = fsdp2_scenario ();
+  scenario.fsdp.reshard_after_forward = 5;
+  assert_refused (&scenario, "divides the 16 ranks");
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (without_checkpointing),
+    cmocka_unit_test (the_wrapper_adds_the_recompute),
+    cmocka_unit_test (reentrant_outside_loses_its_prefetch_up_to_2_9),
+    cmocka_unit_test (compute_waits_for_the_scatter_before),
+    cmocka_unit_test (a_separate_communicator_frees_the_gathers),
+    cmocka_unit_test (reentrant_outside_gathers_by_version),
+    cmocka_unit_test (kept_parameters_are_gathered_once),
+    cmocka_unit_test (hybrid_shard_adds_an_all_reduce),
+    cmocka_unit_test (an_explicit_true_reshards_the_root_from_2_8),
+    cmocka_unit_test (explicit_prefetch_and_reentrant_recompute_gather_in_vain),
+    cmocka_unit_test (no_sync_reduces_once_and_gathers_always),
+    cmocka_unit_test (torchtitan_that_keeps_the_last_block),
+    cmocka_unit_test (accumulation_that_gathers_in_every_micro_batch),
+    cmocka_unit_test (accumulation_that_keeps_parameters),
+    cmocka_unit_test (torchtitan_that_reshards_all),
+    cmocka_unit_test (what_fully_shard_does_not_take),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
