@@ -1,459 +1,272 @@
 #include "config.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "sim/event_queue.h"
-#include "sim/prepare.h"
+#include "sim/rank_clocks.h"
 
-/* Streams, communicators and hosts as they move through time. A host runs ahead
- * through the program until it has to wait for an event; what it enqueues later
- * than now starts by a firing of its own. A stream stands at the first of its
- * instructions that is not done. An event is done when its stream stands behind
- * its recording. */
-
-typedef enum
-{
-  STREAM_IDLE,    /* nothing to do, or waiting for the host, an event, its communicator */
-  STREAM_DELAYED, /* its next work is enqueued, but later than now: a firing will start it */
-  STREAM_BUSY     /* a kernel runs, or a collective waits for its peers or runs */
-} StreamState;
+/* Ranks meet in collectives alone. Up to the end of the next collective that is known to end,
+ * each may go on by itself; and since a collective ends no sooner than its duration after
+ * somebody's next move, no rank has to stop at every move of another. So the ranks take
+ * turns over windows of time, each with all that it does in one go. */
 
 typedef struct
 {
-  guint32 next;    /* in the stream's order */
-  guint8 state;    /* StreamState */
-  guint8 may_slow; /* its kernel is one that collectives slow down */
-  SimTime fires;   /* when the firing that counts is due; others of the stream are stale */
-  SimTime since;   /* when the kernel last changed its rate, or started */
-  SimTime started;
-  SimTime remaining; /* of the kernel, at full rate, as of @since */
-} Stream;
+  guint arrived;
+  guint32 turn;      /* collectives that are over */
+  SimTime last_came; /* of those who have arrived */
+} Group;
+
+/* The groups of one communicator. */
+typedef struct
+{
+  Group *groups;
+  guint32 *order; /* its collectives, by turn */
+  guint32 n;
+  guint32 *n_groups_at; /* by turn: groups that have yet to end it */
+  guint32 least_turn, most_turn;
+} Meeting;
 
 typedef struct
 {
   const Prepared *prepared;
-  const Program *program;
-  guint n_streams, n_communicators;
-  Stream *streams;    /* n_streams by rank */
-  guint32 *turns;     /* n_communicators by rank: collectives that have ended */
-  guint32 *host_at;   /* by rank: the instruction at which the host waits, or n */
-  SimTime *host_late; /* by rank and host wait: how far the host then lags behind the program's own
-                         time */
-  guint16 *collectives;        /* by rank: how many are on its GPU */
-  guint32 *arrived;            /* by communicator and group: ranks that have come */
-  guint32 *first_group;        /* by communicator: its first group's number */
-  guint32 *group_communicator; /* by group */
-  guint32 *group_turn;         /* by group: which of its collectives it is at */
-  guint n_groups;
-  guint32 **collective_order; /* by communicator: its collectives in order */
-  EventQueue queue;
-  SimTime now;
-  StepEnds *ends;
-  Observation *observed;
-  guint n_observed;
+  RunTimes *times;
+  RankClocks *clocks;
+  Meeting meetings[MAX_COMMUNICATORS];
+  guint32 first_target[MAX_COMMUNICATORS + 1]; /* groups numbered over all communicators */
+  EventQueue ends;                             /* of collectives: targets are groups */
 } EventEngine;
 
 /* ---- laying out and tearing down ---- */
 
 static void
-lay_out_groups (EventEngine *engine)
+lay_out_meetings (EventEngine *engine)
 {
   const Prepared *prepared = engine->prepared;
+  guint n_communicators = prepared->program->n_communicators;
 
-  engine->first_group = g_new0 (guint32, engine->n_communicators + 1);
-  for (guint i = 0; i < engine->n_communicators; i++)
+  for (guint i = 0; i < n_communicators; i++)
     {
-      engine->first_group[i] = engine->n_groups;
-      engine->n_groups += prepared->n_ranks / prepared->groups[i].ranks;
+      Meeting *meeting = &engine->meetings[i];
+
+      meeting->groups = g_new0 (Group, prepared->groups[i].n);
+      meeting->order = g_new0 (guint32, prepared->n + 1);
+      engine->first_target[i + 1] = engine->first_target[i] + prepared->groups[i].n;
     }
-  engine->arrived = g_new0 (guint32, engine->n_groups + 1);
-  engine->group_turn = g_new0 (guint32, engine->n_groups + 1);
-  engine->group_communicator = g_new0 (guint32, engine->n_groups + 1);
-  for (guint i = 0; i < engine->n_communicators; i++)
-    for (guint32 group = engine->first_group[i];
-         group < (i + 1 < engine->n_communicators ? engine->first_group[i + 1] : engine->n_groups);
-         group++)
-      engine->group_communicator[group] = i;
-}
-
-static void
-lay_out_collectives (EventEngine *engine)
-{
-  guint32 counts[MAX_COMMUNICATORS] = { 0 };
-  const Prepared *prepared = engine->prepared;
-
   for (guint32 i = 0; i < prepared->n; i++)
     if (prepared->instructions[i].kind == PROGRAM_COLLECTIVE)
-      counts[prepared->instructions[i].communicator]++;
-  engine->collective_order = g_new0 (guint32 *, engine->n_communicators + 1);
-  for (guint i = 0; i < engine->n_communicators; i++)
-    engine->collective_order[i] = g_new0 (guint32, counts[i] + 1);
-  for (guint32 i = 0; i < prepared->n; i++)
-    if (prepared->instructions[i].kind == PROGRAM_COLLECTIVE)
-      engine->collective_order[prepared->instructions[i].communicator][engine->program->turn[i]]
-          = i;
-}
+      {
+        Meeting *meeting = &engine->meetings[prepared->instructions[i].communicator];
+        meeting->order[meeting->n++] = i;
+      }
+  for (guint i = 0; i < n_communicators; i++)
+    {
+      Meeting *meeting = &engine->meetings[i];
 
-static void
-engine_init (EventEngine *engine, const Prepared *prepared)
-{
-  gsize ranks = prepared->n_ranks;
-
-  engine->prepared = prepared;
-  engine->program = prepared->program;
-  engine->n_streams = engine->program->n_streams;
-  engine->n_communicators = engine->program->n_communicators;
-  engine->streams = g_new0 (Stream, ranks * engine->n_streams + 1);
-  engine->turns = g_new0 (guint32, ranks * engine->n_communicators + 1);
-  engine->host_at = g_new0 (guint32, ranks);
-  engine->host_late = g_new0 (SimTime, ranks * (engine->program->n_host_waits + 1));
-  engine->collectives = g_new0 (guint16, ranks);
-  lay_out_groups (engine);
-  lay_out_collectives (engine);
-  event_queue_init (&engine->queue, (guint)MIN (ranks * 2, 1u << 20));
+      meeting->n_groups_at = g_new0 (guint32, meeting->n + 1);
+      meeting->n_groups_at[0] = prepared->groups[i].n;
+    }
 }
 
 static void
 engine_clear (EventEngine *engine)
 {
-  g_free (engine->streams);
-  g_free (engine->turns);
-  g_free (engine->host_at);
-  g_free (engine->host_late);
-  g_free (engine->collectives);
-  g_free (engine->arrived);
-  g_free (engine->first_group);
-  g_free (engine->group_turn);
-  g_free (engine->group_communicator);
-  for (guint i = 0; i < engine->n_communicators; i++)
-    g_free (engine->collective_order[i]);
-  g_free (engine->collective_order);
-  event_queue_clear (&engine->queue);
+  for (guint i = 0; i < engine->prepared->program->n_communicators; i++)
+    {
+      g_free (engine->meetings[i].groups);
+      g_free (engine->meetings[i].order);
+      g_free (engine->meetings[i].n_groups_at);
+    }
+  rank_clocks_free (engine->clocks);
+  event_queue_clear (&engine->ends);
 }
 
-/* ---- small questions ---- */
+/* ---- windows ---- */
 
-static inline Stream *
-stream_of (const EventEngine *engine, guint rank, guint stream)
+/* The shortest of the collectives that groups are at: none that is not known to end yet
+ * can end sooner than this after anybody's next move. */
+static SimTime
+shortest_collective (const EventEngine *engine)
 {
-  return &engine->streams[(gsize)rank * engine->n_streams + stream];
-}
+  SimTime shortest = SIM_TIME_MAX;
 
-static inline SimTime *
-lateness (const EventEngine *engine, guint rank, guint32 segment)
-{
-  return &engine->host_late[(gsize)rank * (engine->program->n_host_waits + 1) + segment];
-}
+  for (guint i = 0; i < engine->prepared->program->n_communicators; i++)
+    {
+      const Meeting *meeting = &engine->meetings[i];
 
-/* When the host of @rank, past its waits, starts on an instruction. */
-static inline SimTime
-host_time (const EventEngine *engine, guint rank, const Instruction *instruction)
-{
-  return instruction->host_before + *lateness (engine, rank, instruction->segment);
-}
-
-static inline gboolean
-event_is_done (const EventEngine *engine, guint rank, const Instruction *wait)
-{
-  guint stream = engine->prepared->instructions[wait->source].stream;
-
-  return stream_of (engine, rank, stream)->next > engine->program->position[wait->source];
-}
-
-static void
-observe (const EventEngine *engine, guint rank, guint32 index, SimTime time)
-{
-  for (guint i = 0; i < engine->n_observed; i++)
-    if (engine->observed[i].rank == rank)
-      engine->observed[i].times[index] = time;
-}
-
-/* ---- kernels and what slows them ---- */
-
-static inline guint32
-current (const EventEngine *engine, guint stream, const Stream *state)
-{
-  return g_array_index (engine->program->streams[stream].order, guint32, state->next);
+      for (guint32 turn = meeting->least_turn; turn <= meeting->most_turn && turn < meeting->n;
+           turn++)
+        if (meeting->n_groups_at[turn] > 0)
+          shortest = MIN (shortest, engine->prepared->collective_time[meeting->order[turn]]);
+    }
+  return shortest;
 }
 
 static SimTime
-stretched (const EventEngine *engine, SimTime work)
+earliest_move (const EventEngine *engine)
 {
-  return (SimTime)llround ((double)work * (1.0 + engine->prepared->slowdown));
-}
+  const SimTime *next = rank_clocks_next (engine->clocks);
+  SimTime earliest = SIM_TIME_MAX;
 
-static void
-fire_stream (EventEngine *engine, guint rank, guint stream, SimTime when)
-{
-  stream_of (engine, rank, stream)->fires = when;
-  event_queue_push (&engine->queue, when, rank * engine->n_streams + stream);
-}
-
-/* The kernel that runs on @stream goes on at the rate of this moment. */
-static void
-schedule_end_of_kernel (EventEngine *engine, guint rank, guint stream)
-{
-  Stream *state = stream_of (engine, rank, stream);
-  gboolean slow = state->may_slow && engine->collectives[rank] > 0;
-
-  state->since = engine->now;
-  fire_stream (engine, rank, stream,
-               engine->now + (slow ? stretched (engine, state->remaining) : state->remaining));
-}
-
-/* Collectives appear on the GPU of @rank, or the last one leaves it. */
-static void
-change_rates (EventEngine *engine, guint rank, gboolean were_slow)
-{
-  for (guint i = 0; i < engine->n_streams; i++)
-    {
-      Stream *state = stream_of (engine, rank, i);
-      if (state->state != STREAM_BUSY || !state->may_slow)
-        continue;
-
-      SimTime elapsed = engine->now - state->since;
-      SimTime done = were_slow
-                         ? (SimTime)llround ((double)elapsed / (1.0 + engine->prepared->slowdown))
-                         : elapsed;
-      state->remaining = MAX (state->remaining - done, 0);
-      schedule_end_of_kernel (engine, rank, i);
-    }
-}
-
-static void
-start_kernel (EventEngine *engine, guint rank, guint stream, guint32 index)
-{
-  Stream *state = stream_of (engine, rank, stream);
-  const Instruction *instruction = &engine->prepared->instructions[index];
-
-  state->state = STREAM_BUSY;
-  state->may_slow = !instruction->fixed && engine->prepared->slowdown > 0;
-  state->started = engine->now;
-  state->remaining = prepared_kernel_time (engine->prepared, index, rank);
-  schedule_end_of_kernel (engine, rank, stream);
+  for (guint rank = 0; rank < engine->prepared->n_ranks; rank++)
+    earliest = MIN (earliest, next[rank]);
+  return earliest;
 }
 
 /* ---- collectives ---- */
 
-/* A target below this is a stream's, above a group's. */
-static inline guint32
-first_group_target (const EventEngine *engine)
-{
-  return engine->prepared->n_ranks * engine->n_streams;
-}
-
-static guint32
-group_of (const EventEngine *engine, guint rank, guint communicator)
-{
-  guint ranks = engine->prepared->groups[communicator].ranks;
-  guint stride = engine->prepared->groups[communicator].stride;
-  guint block = ranks * stride;
-
-  return engine->first_group[communicator] + rank / block * stride + rank % block % stride;
-}
-
 static void
-arrive (EventEngine *engine, guint rank, guint stream, guint32 index)
-{
-  guint communicator = engine->prepared->instructions[index].communicator;
-  guint32 group = group_of (engine, rank, communicator);
-  Stream *state = stream_of (engine, rank, stream);
-
-  state->state = STREAM_BUSY;
-  state->may_slow = FALSE;
-  if (engine->collectives[rank]++ == 0)
-    change_rates (engine, rank, FALSE);
-  if (++engine->arrived[group] == engine->prepared->groups[communicator].ranks)
-    event_queue_push (&engine->queue, engine->now + engine->prepared->collective_time[index],
-                      first_group_target (engine) + group);
-}
-
-/* ---- streams and hosts in motion ---- */
-
-static SimTime
-issue_time (const EventEngine *engine, guint rank, const Instruction *instruction)
-{
-  return host_time (engine, rank, instruction) + instruction->issue;
-}
-
-static void
-step_ends (EventEngine *engine, guint rank, const Instruction *instruction)
-{
-  if (instruction->id + 1 == engine->program->n_warmup_steps)
-    engine->ends->origin[rank] = engine->now;
-  if (instruction->id + 1 == engine->program->n_steps)
-    engine->ends->end[rank] = engine->now;
-}
-
-/* Tries the work at which @stream stands; TRUE if the stream got past it. */
-static gboolean
-try_next (EventEngine *engine, guint rank, guint stream, guint32 index)
-{
-  const Instruction *instruction = &engine->prepared->instructions[index];
-  gboolean kernel = instruction->kind == PROGRAM_LAUNCH;
-
-  if (instruction->kind == PROGRAM_STREAM_WAIT)
-    return event_is_done (engine, rank, instruction);
-  if (instruction->kind == PROGRAM_RECORD)
-    return TRUE;
-  if (instruction->kind == PROGRAM_END_OF_STEP)
-    {
-      step_ends (engine, rank, instruction);
-      return TRUE;
-    }
-
-  g_assert (kernel || instruction->kind == PROGRAM_COLLECTIVE);
-  if (!kernel
-      && engine->turns[(gsize)rank * engine->n_communicators + instruction->communicator]
-             != engine->program->turn[index])
-    return FALSE;
-  SimTime issue = issue_time (engine, rank, instruction);
-  if (issue > engine->now)
-    {
-      stream_of (engine, rank, stream)->state = STREAM_DELAYED;
-      fire_stream (engine, rank, stream, issue);
-    }
-  else if (kernel)
-    start_kernel (engine, rank, stream, index);
-  else
-    arrive (engine, rank, stream, index);
-  return FALSE;
-}
-
-/* TRUE if the stream moved on, so that others may no longer have to wait for it. */
-static gboolean
-move_stream (EventEngine *engine, guint rank, guint stream)
-{
-  const GArray *order = engine->program->streams[stream].order;
-  Stream *state = stream_of (engine, rank, stream);
-  guint32 before = state->next;
-
-  while (state->state == STREAM_IDLE && state->next < order->len)
-    {
-      guint32 index = current (engine, stream, state);
-      if (index >= engine->host_at[rank] || !try_next (engine, rank, stream, index))
-        break;
-      state->next++;
-    }
-  return state->next != before;
-}
-
-/* Runs the host ahead to the next event that is not done. */
-static gboolean
-move_host (EventEngine *engine, guint rank)
+count_arrival (EventEngine *engine, const Arrival *arrival)
 {
   const Prepared *prepared = engine->prepared;
-  guint32 at = engine->host_at[rank];
+  guint communicator = prepared->instructions[arrival->instruction].communicator;
+  guint number = prepared_group (prepared, communicator, arrival->rank);
+  Group *group = &engine->meetings[communicator].groups[number];
 
-  if (at == prepared->n)
-    return FALSE;
-  for (;;)
-    {
-      const Instruction *instruction = &prepared->instructions[at];
-
-      if (instruction->kind == PROGRAM_HOST_WAIT)
-        {
-          if (!event_is_done (engine, rank, instruction))
-            break;
-          SimTime late = *lateness (engine, rank, instruction->segment);
-          if (engine->now > host_time (engine, rank, instruction) && at == engine->host_at[rank])
-            late = engine->now + instruction->time - instruction->host_before;
-          *lateness (engine, rank, instruction->segment + 1) = late;
-        }
-      if (++at == prepared->n)
-        break;
-    }
-  if (at == engine->host_at[rank])
-    return FALSE;
-  engine->host_at[rank] = at;
-  return TRUE;
+  group->last_came = group->arrived == 0 ? arrival->when : MAX (group->last_came, arrival->when);
+  if (++group->arrived == prepared->groups[communicator].ranks)
+    event_queue_push (&engine->ends,
+                      group->last_came + prepared->collective_time[arrival->instruction],
+                      engine->first_target[communicator] + number);
 }
 
 static void
-move_rank (EventEngine *engine, guint rank)
+count_arrivals (EventEngine *engine)
 {
-  gboolean moved;
+  guint n;
+  const Arrival *arrivals = rank_clocks_take_arrivals (engine->clocks, &n);
 
-  do
-    {
-      moved = move_host (engine, rank);
-      for (guint i = 0; i < engine->n_streams; i++)
-        moved |= move_stream (engine, rank, i);
-    }
-  while (moved);
+  for (guint i = 0; i < n; i++)
+    count_arrival (engine, &arrivals[i]);
 }
 
 static void
-finish_work (EventEngine *engine, guint rank, guint stream, SimTime observed_time)
+next_turn (Meeting *meeting, Group *group)
 {
-  Stream *state = stream_of (engine, rank, stream);
-
-  observe (engine, rank, current (engine, stream, state), observed_time);
-  state->state = STREAM_IDLE;
-  state->next++;
+  group->arrived = 0;
+  meeting->n_groups_at[group->turn++]--;
+  meeting->n_groups_at[group->turn]++;
+  meeting->most_turn = MAX (meeting->most_turn, group->turn);
+  while (meeting->n_groups_at[meeting->least_turn] == 0)
+    meeting->least_turn++;
 }
 
 static void
-stream_fired (EventEngine *engine, const Firing *firing)
+end_collective (EventEngine *engine, const Firing *firing)
 {
-  guint rank = firing->target / engine->n_streams;
-  guint stream = firing->target % engine->n_streams;
-  Stream *state = stream_of (engine, rank, stream);
+  const Prepared *prepared = engine->prepared;
+  guint communicator = 0;
 
-  if (firing->when != state->fires || state->state == STREAM_IDLE)
-    return; /* stale: the kernel's rate has changed since */
-  if (state->state == STREAM_BUSY)
-    finish_work (engine, rank, stream, engine->now - state->started);
-  else
-    state->state = STREAM_IDLE;
-  state->fires = SIM_TIME_NONE;
-  move_rank (engine, rank);
+  while (firing->target >= engine->first_target[communicator + 1])
+    communicator++;
+  guint number = firing->target - engine->first_target[communicator];
+  Meeting *meeting = &engine->meetings[communicator];
+  guint32 instruction = meeting->order[meeting->groups[number].turn];
+  guint rank = prepared_group_first (prepared, communicator, number);
+
+  engine->times->collectives[prepared->first_end[instruction] + number] = firing->when;
+  next_turn (meeting, &meeting->groups[number]);
+  for (guint i = 0; i < prepared->groups[communicator].ranks; i++)
+    rank_clocks_leave (engine->clocks, rank + i * prepared->groups[communicator].stride,
+                       instruction, firing->when);
 }
 
-/* All ranks leave before any goes on, so that equal ranks stay equal. */
-static void
-group_fired (EventEngine *engine, guint32 group)
-{
-  guint communicator = engine->group_communicator[group];
-  guint ranks = engine->prepared->groups[communicator].ranks;
-  guint stride = engine->prepared->groups[communicator].stride;
-  guint32 local = group - engine->first_group[communicator];
-  guint first = local / stride * ranks * stride + local % stride;
-  guint32 index = engine->collective_order[communicator][engine->group_turn[group]++];
+/* ---- the run ---- */
 
-  engine->arrived[group] = 0;
-  for (guint i = 0; i < ranks; i++)
-    {
-      guint rank = first + i * stride;
-      finish_work (engine, rank, engine->prepared->instructions[index].stream, engine->now);
-      engine->turns[(gsize)rank * engine->n_communicators + communicator]++;
-      if (--engine->collectives[rank] == 0)
-        change_rates (engine, rank, TRUE);
-    }
-  for (guint i = 0; i < ranks; i++)
-    move_rank (engine, first + i * stride);
+static void
+run_window (EventEngine *engine, SimTime until)
+{
+  const SimTime *next = rank_clocks_next (engine->clocks);
+
+  for (guint rank = 0; rank < engine->prepared->n_ranks; rank++)
+    if (next[rank] <= until)
+      rank_clocks_advance (engine->clocks, rank, until);
+  count_arrivals (engine);
+}
+
+/* How far all may go by themselves: to just before a collective ends or can end, so that at equal
+ * times ends come first; but at least to the next @move. */
+static SimTime
+end_of_window (const EventEngine *engine, SimTime move)
+{
+  SimTime shortest = shortest_collective (engine);
+  SimTime until = shortest > SIM_TIME_MAX - move ? SIM_TIME_MAX : move + shortest;
+
+  return MAX (MIN (until, event_queue_next (&engine->ends)) - 1, move);
 }
 
 void
-event_engine_run (const Prepared *prepared, StepEnds *ends, Observation *observed, guint n_observed)
+event_engine_run (const Prepared *prepared, RunTimes *times)
 {
-  EventEngine engine = { .ends = ends, .observed = observed, .n_observed = n_observed };
+  EventEngine engine = { .prepared = prepared, .times = times };
   Firing firing;
 
-  engine_init (&engine, prepared);
-  memset (ends->origin, 0, prepared->n_ranks * sizeof (SimTime));
-  for (guint rank = 0; rank < prepared->n_ranks; rank++)
-    move_rank (&engine, rank);
-  while (event_queue_pop (&engine.queue, &firing))
+  lay_out_meetings (&engine);
+  event_queue_init (&engine.ends, 16);
+  engine.clocks = rank_clocks_new (prepared, 0, prepared->n_ranks, times);
+  count_arrivals (&engine);
+  for (;;)
     {
-      engine.now = firing.when;
-      if (firing.target < first_group_target (&engine))
-        stream_fired (&engine, &firing);
+      SimTime move = earliest_move (&engine);
+      SimTime end = event_queue_next (&engine.ends);
+
+      if (move == SIM_TIME_MAX && end == SIM_TIME_MAX)
+        break;
+      if (move < end)
+        run_window (&engine, end_of_window (&engine, move));
       else
-        group_fired (&engine, firing.target - first_group_target (&engine));
+        {
+          event_queue_pop (&engine.ends, &firing);
+          end_collective (&engine, &firing);
+          count_arrivals (&engine);
+        }
     }
-  for (guint rank = 0; rank < prepared->n_ranks; rank++)
-    g_assert (engine.host_at[rank] == prepared->n); /* else the ranks' programs deadlock */
+  g_assert (rank_clocks_are_done (engine.clocks)); /* else the ranks' programs deadlock */
   engine_clear (&engine);
+}
+
+/* The collectives at which the only rank has arrived end when they did. @at: by communicator. */
+static void
+push_known_ends (const Prepared *prepared, const RunTimes *times, RankClocks *clocks,
+                 EventQueue *ends, guint32 *at)
+{
+  guint n;
+  const Arrival *arrivals = rank_clocks_take_arrivals (clocks, &n);
+
+  for (guint i = 0; i < n; i++)
+    {
+      guint32 index = arrivals[i].instruction;
+      guint communicator = prepared->instructions[index].communicator;
+      guint group = prepared_group (prepared, communicator, arrivals[i].rank);
+
+      at[communicator] = index;
+      event_queue_push (ends, times->collectives[prepared->first_end[index] + group], communicator);
+    }
+}
+
+/* The rank runs by itself once more: all that the others meant to it is in @times. */
+void
+event_engine_observe (const Prepared *prepared, const RunTimes *times, Observation *observation)
+{
+  SimTime origin, end;
+  RunTimes own = { &origin, &end, NULL };
+  guint32 at[MAX_COMMUNICATORS];
+  g_autoptr (RankClocks) clocks = rank_clocks_new (prepared, observation->rank, 1, &own);
+  EventQueue ends;
+  Firing firing;
+
+  rank_clocks_observe (clocks, observation);
+  event_queue_init (&ends, MAX_COMMUNICATORS);
+  for (;;)
+    {
+      push_known_ends (prepared, times, clocks, &ends, at);
+      SimTime move = *rank_clocks_next (clocks);
+
+      if (move == SIM_TIME_MAX && event_queue_next (&ends) == SIM_TIME_MAX)
+        break;
+      if (move < event_queue_next (&ends))
+        rank_clocks_advance (clocks, observation->rank, move);
+      else if (event_queue_pop (&ends, &firing))
+        rank_clocks_leave (clocks, observation->rank, at[firing.target], firing.when);
+    }
+  g_assert (rank_clocks_are_done (clocks));
+  event_queue_clear (&ends);
 }

@@ -20,39 +20,20 @@ fires_before (const Firing *a, const Firing *b)
 {
   if (a->when != b->when)
     return a->when < b->when;
-  return a->sequence < b->sequence;
-}
-
-/* Sequence numbers have run out: numbers the pending firings anew, in order. */
-static void
-renumber (EventQueue *queue)
-{
-  EventQueue old = *queue;
-  Firing firing;
-
-  event_queue_init (queue, old.capacity);
-  queue->now = old.now;
-  while (event_queue_pop (&old, &firing))
-    {
-      firing.sequence = queue->next_sequence++;
-      queue->heap[queue->len++] = firing; /* sorted, hence a heap */
-    }
-  event_queue_clear (&old);
+  return a->target < b->target;
 }
 
 void
 event_queue_push (EventQueue *queue, SimTime when, guint32 target)
 {
   g_assert (when >= queue->now);
-  if (queue->next_sequence == G_MAXUINT32)
-    renumber (queue);
   if (queue->len == queue->capacity)
     {
       queue->capacity *= 2;
       queue->heap = g_renew (Firing, queue->heap, queue->capacity);
     }
 
-  Firing firing = { when, queue->next_sequence++, target };
+  Firing firing = { .when = when, .target = target };
   guint hole = queue->len++;
   while (hole > 0 && fires_before (&firing, &queue->heap[(hole - 1) / 2]))
     {

@@ -1,4 +1,4 @@
-/* What happens next: a binary heap of moments in order of time, and of pushing
+/* What happens next: a binary heap of moments in order of time, and of targets
  * where times are equal, so that a run never depends on the heap's shape. */
 #pragma once
 
@@ -7,8 +7,7 @@
 typedef struct
 {
   SimTime when;
-  guint32 sequence; /* order of pushing, which breaks ties */
-  guint32 target;   /* what it concerns; the owner's business */
+  guint32 target; /* what it concerns; the owner's business */
 } Firing;
 
 G_STATIC_ASSERT (sizeof (Firing) == 16); /* four to a cache line */
@@ -18,7 +17,6 @@ typedef struct
   Firing *heap; /* heap[0] fires first */
   guint len;
   guint capacity;
-  guint32 next_sequence;
   SimTime now;
 } EventQueue;
 
@@ -27,6 +25,13 @@ void event_queue_clear (EventQueue *queue);
 
 /* @when must not lie before the last firing that was popped. */
 void event_queue_push (EventQueue *queue, SimTime when, guint32 target);
+
+/* When the next one fires; SIM_TIME_MAX where nothing is left. */
+static inline SimTime
+event_queue_next (const EventQueue *queue)
+{
+  return queue->len == 0 ? SIM_TIME_MAX : queue->heap[0].when;
+}
 
 /* FALSE where nothing is left. */
 gboolean event_queue_pop (EventQueue *queue, Firing *firing);

@@ -57,9 +57,11 @@ struct _Program
   EventId passing; /* recorded and waited for at once */
   guint n_host_waits;
   guint n_warmup_steps;
-  guint n_steps;     /* warm-up steps included */
-  guint32 *position; /* of an instruction in its stream's order; by instruction */
-  guint32 *turn;     /* of a collective on its communicator; by instruction */
+  guint n_steps;         /* warm-up steps included */
+  guint32 *position;     /* of an instruction in its stream's order; by instruction */
+  guint32 *turn;         /* of a collective on its communicator; by instruction */
+  guint32 *launch_order; /* of LAUNCH and COLLECTIVE among all of them; by instruction */
+  gboolean single_queue; /* CUDA_DEVICE_MAX_CONNECTIONS = 1 */
   gboolean sealed;
 };
 

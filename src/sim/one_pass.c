@@ -16,6 +16,7 @@ typedef struct
   SimTime *communicators[MAX_COMMUNICATORS]; /* end of what is issued on it */
   SimTime *events;                           /* n by event */
   SimTime *arrivals;
+  SimTime *last_start; /* single queue: of the device work that was launched last */
   SimTime *memory;
 } OnePass;
 
@@ -24,18 +25,34 @@ one_pass_init (OnePass *pass, const Prepared *prepared)
 {
   const Program *program = prepared->program;
   gsize n = prepared->n_ranks;
-  gsize rows = 2 + program->n_streams + program->n_communicators + program->n_events;
+  gsize rows = 3 + program->n_streams + program->n_communicators + program->n_events;
 
   pass->prepared = prepared;
   pass->n = prepared->n_ranks;
   SimTime *row = pass->memory = g_new0 (SimTime, rows * n);
   pass->host = row;
   pass->arrivals = row += n;
+  pass->last_start = row += n;
   for (guint i = 0; i < program->n_streams; i++)
     pass->tails[i] = row += n;
   for (guint i = 0; i < program->n_communicators; i++)
     pass->communicators[i] = row += n;
   pass->events = row + n;
+}
+
+/* One hardware queue: nothing starts before all that was launched before it has. */
+static void
+wait_in_queue (OnePass *pass, SimTime *ready, SimTime issue)
+{
+  SimTime *last = pass->last_start;
+
+  if (!pass->prepared->program->single_queue)
+    return;
+  for (guint r = 0; r < pass->n; r++)
+    {
+      ready[r] = MAX (ready[r], last[r]);
+      last[r] = MAX (ready[r], pass->host[r] + issue);
+    }
 }
 
 static void
@@ -48,6 +65,7 @@ launch (OnePass *pass, const Instruction *instruction, guint32 index)
   gboolean alike
       = pass->prepared->rank_factor == NULL && !(instruction->jitter && pass->prepared->jitter > 0);
 
+  wait_in_queue (pass, tail, issue);
   if (alike)
     for (guint r = 0; r < pass->n; r++)
       {
@@ -63,7 +81,7 @@ launch (OnePass *pass, const Instruction *instruction, guint32 index)
 }
 
 /* The ranks first, first + stride, … leave together, @time after the last came. */
-static void
+static SimTime
 rendezvous (OnePass *pass, const Instruction *instruction, guint first, guint ranks, guint stride,
             SimTime time)
 {
@@ -77,26 +95,37 @@ rendezvous (OnePass *pass, const Instruction *instruction, guint first, guint ra
   end += time;
   for (gsize i = 0; i < ranks; i++)
     tail[i * stride] = communicator[i * stride] = end;
+  return end;
 }
 
 static void
-collective (OnePass *pass, const Instruction *instruction, guint32 index)
+host_busy (OnePass *pass, SimTime time)
 {
+  for (guint r = 0; r < pass->n; r++)
+    pass->host[r] += time;
+}
+
+static void
+collective (OnePass *pass, const Instruction *instruction, guint32 index, SimTime *ends)
+{
+  const Prepared *prepared = pass->prepared;
   const SimTime *tail = pass->tails[instruction->stream];
   const SimTime *communicator = pass->communicators[instruction->communicator];
-  guint ranks = pass->prepared->groups[instruction->communicator].ranks;
-  guint stride = pass->prepared->groups[instruction->communicator].stride;
-  SimTime time = pass->prepared->collective_time[index];
+  guint ranks = prepared->groups[instruction->communicator].ranks;
+  guint stride = prepared->groups[instruction->communicator].stride;
+  SimTime time = prepared->collective_time[index];
 
   for (guint r = 0; r < pass->n; r++)
     {
-      pass->host[r] += instruction->host;
       SimTime ready = MAX (tail[r], communicator[r]);
-      pass->arrivals[r] = MAX (ready, pass->host[r]);
+      pass->arrivals[r] = MAX (ready, pass->host[r] + instruction->issue);
     }
-  for (guint block = 0; block < pass->n; block += ranks * stride)
-    for (guint offset = 0; offset < stride; offset++)
-      rendezvous (pass, instruction, block + offset, ranks, stride, time);
+  wait_in_queue (pass, pass->arrivals, instruction->issue);
+  host_busy (pass, instruction->host);
+  for (guint group = 0; group < prepared->groups[instruction->communicator].n; group++)
+    ends[group] = rendezvous (pass, instruction,
+                              prepared_group_first (prepared, instruction->communicator, group),
+                              ranks, stride, time);
 }
 
 static void
@@ -121,43 +150,25 @@ stream_wait (OnePass *pass, const Instruction *instruction)
 }
 
 static void
-host_busy (OnePass *pass, SimTime time)
-{
-  for (guint r = 0; r < pass->n; r++)
-    pass->host[r] += time;
-}
-
-static void
-end_of_step (const OnePass *pass, const Instruction *instruction, StepEnds *ends)
+end_of_step (const OnePass *pass, const Instruction *instruction, RunTimes *times)
 {
   const SimTime *tail = pass->tails[instruction->stream];
   const Program *program = pass->prepared->program;
   gsize bytes = pass->n * sizeof (SimTime);
 
   if (instruction->id + 1 == program->n_warmup_steps)
-    memcpy (ends->origin, tail, bytes);
+    memcpy (times->origin, tail, bytes);
   if (instruction->id + 1 == program->n_steps)
-    memcpy (ends->end, tail, bytes);
-}
-
-static void
-observe (const OnePass *pass, const Instruction *instruction, guint32 index, Observation *observed,
-         guint n_observed)
-{
-  for (guint i = 0; i < n_observed; i++)
-    observed[i].times[index] = instruction->kind == PROGRAM_LAUNCH
-                                   ? prepared_kernel_time (pass->prepared, index, observed[i].rank)
-                                   : pass->tails[instruction->stream][observed[i].rank];
+    memcpy (times->end, tail, bytes);
 }
 
 void
-one_pass_run (const Prepared *prepared, StepEnds *ends, Observation *observed, guint n_observed)
+one_pass_run (const Prepared *prepared, RunTimes *times)
 {
   OnePass pass = { 0 };
   gsize bytes = prepared->n_ranks * sizeof (SimTime);
 
   one_pass_init (&pass, prepared);
-  memset (ends->origin, 0, bytes);
   for (guint32 i = 0; i < prepared->n; i++)
     {
       const Instruction *instruction = &prepared->instructions[i];
@@ -166,11 +177,9 @@ one_pass_run (const Prepared *prepared, StepEnds *ends, Observation *observed, g
         {
         case PROGRAM_LAUNCH:
           launch (&pass, instruction, i);
-          observe (&pass, instruction, i, observed, n_observed);
           break;
         case PROGRAM_COLLECTIVE:
-          collective (&pass, instruction, i);
-          observe (&pass, instruction, i, observed, n_observed);
+          collective (&pass, instruction, i, times->collectives + prepared->first_end[i]);
           break;
         case PROGRAM_RECORD:
           memcpy (pass.events + (gsize)instruction->id * pass.n, pass.tails[instruction->stream],
@@ -186,7 +195,7 @@ one_pass_run (const Prepared *prepared, StepEnds *ends, Observation *observed, g
           host_busy (&pass, instruction->host);
           break;
         case PROGRAM_END_OF_STEP:
-          end_of_step (&pass, instruction, ends);
+          end_of_step (&pass, instruction, times);
           break;
         case PROGRAM_ALLOC:
         case PROGRAM_FREE:
@@ -196,4 +205,21 @@ one_pass_run (const Prepared *prepared, StepEnds *ends, Observation *observed, g
         }
     }
   g_free (pass.memory);
+}
+
+void
+one_pass_observe (const Prepared *prepared, const RunTimes *times, Observation *observation)
+{
+  for (guint32 i = 0; i < prepared->n; i++)
+    {
+      const Instruction *instruction = &prepared->instructions[i];
+
+      if (instruction->kind == PROGRAM_LAUNCH)
+        observation->times[i] = prepared_kernel_time (prepared, i, observation->rank);
+      else if (instruction->kind == PROGRAM_COLLECTIVE)
+        observation->times[i]
+            = times->collectives[prepared->first_end[i]
+                                 + prepared_group (prepared, instruction->communicator,
+                                                   observation->rank)];
+    }
 }

@@ -118,6 +118,18 @@ price_collectives (Prepared *prepared, const Network *network, guint n_ranks)
     }
 }
 
+static void
+place_ends (Prepared *prepared)
+{
+  prepared->first_end = g_new0 (gsize, prepared->n + 1);
+  for (guint i = 0; i < prepared->n; i++)
+    if (prepared->instructions[i].kind == PROGRAM_COLLECTIVE)
+      {
+        prepared->first_end[i] = prepared->n_ends;
+        prepared->n_ends += prepared->groups[prepared->instructions[i].communicator].n;
+      }
+}
+
 void
 prepare_run (const Program *program, const Network *network, const EngineOptions *options,
              Prepared *prepared)
@@ -137,7 +149,9 @@ prepare_run (const Program *program, const Network *network, const EngineOptions
       g_assert (options->n_ranks % (communicator->ranks * communicator->stride) == 0);
       prepared->groups[i].ranks = options->folded ? 1 : communicator->ranks;
       prepared->groups[i].stride = options->folded ? 1 : communicator->stride;
+      prepared->groups[i].n = prepared->n_ranks / prepared->groups[i].ranks;
     }
+  place_ends (prepared);
   price_collectives (prepared, network, options->n_ranks);
   if (options->n_slow_ranks > 0)
     {
@@ -153,5 +167,22 @@ void
 prepared_clear (Prepared *prepared)
 {
   g_clear_pointer (&prepared->collective_time, g_free);
+  g_clear_pointer (&prepared->first_end, g_free);
   g_clear_pointer (&prepared->rank_factor, g_free);
+}
+
+void
+run_times_init (RunTimes *times, const Prepared *prepared)
+{
+  times->origin = g_new0 (SimTime, prepared->n_ranks);
+  times->end = g_new0 (SimTime, prepared->n_ranks);
+  times->collectives = g_new0 (SimTime, prepared->n_ends + 1);
+}
+
+void
+run_times_clear (RunTimes *times)
+{
+  g_clear_pointer (&times->origin, g_free);
+  g_clear_pointer (&times->end, g_free);
+  g_clear_pointer (&times->collectives, g_free);
 }

@@ -12,13 +12,16 @@ typedef struct
   guint n;
   guint n_ranks;            /* simulated: 1 in a folded run */
   SimTime *collective_time; /* by instruction */
-  double *rank_factor;      /* by rank; NULL: all 1 */
+  gsize *first_end; /* by instruction: where a collective's ends begin, one for each group */
+  gsize n_ends;
+  double *rank_factor; /* by rank; NULL: all 1 */
   double jitter;
   guint64 seed;
   double slowdown;
   struct
   {
     guint ranks, stride; /* 1, 1 in a folded run */
+    guint n;             /* groups */
   } groups[MAX_COMMUNICATORS];
 } Prepared;
 
@@ -30,16 +33,40 @@ typedef struct
   SimTime *times;
 } Observation;
 
-/* When each rank's warm-up ended (0 without warm-up) and its last step; by rank. */
+/* When each rank's warm-up ended (0 without warm-up) and its last step; by rank. And when
+ * each group ended each collective, which is all that one rank can know of the others. */
 typedef struct
 {
   SimTime *origin;
   SimTime *end;
-} StepEnds;
+  SimTime *collectives; /* see Prepared.first_end */
+} RunTimes;
 
 void prepare_run (const Program *program, const Network *network, const EngineOptions *options,
                   Prepared *prepared);
 void prepared_clear (Prepared *prepared);
+
+void run_times_init (RunTimes *times, const Prepared *prepared);
+void run_times_clear (RunTimes *times);
+
+/* The group of @rank among those of a communicator. */
+static inline guint
+prepared_group (const Prepared *prepared, guint communicator, guint rank)
+{
+  guint stride = prepared->groups[communicator].stride;
+  guint block = prepared->groups[communicator].ranks * stride;
+
+  return rank / block * stride + rank % block % stride;
+}
+
+/* The first of its ranks; the others follow, each a stride further. */
+static inline guint
+prepared_group_first (const Prepared *prepared, guint communicator, guint group)
+{
+  guint stride = prepared->groups[communicator].stride;
+
+  return group / stride * prepared->groups[communicator].ranks * stride + group % stride;
+}
 
 /* Device time of a LAUNCH on @rank when nothing runs beside it. */
 SimTime prepared_kernel_time_noisy (const Prepared *prepared, guint32 index, guint rank);
@@ -52,12 +79,15 @@ prepared_kernel_time (const Prepared *prepared, guint32 index, guint rank)
   return prepared_kernel_time_noisy (prepared, index, rank);
 }
 
-/* ---- the two executors; each fills @ends and the times of @observed ---- */
+/* ---- the two executors; each fills @times ---- */
 
-void one_pass_run (const Prepared *prepared, StepEnds *ends, Observation *observed,
-                   guint n_observed);
-void event_engine_run (const Prepared *prepared, StepEnds *ends, Observation *observed,
-                       guint n_observed);
+void one_pass_run (const Prepared *prepared, RunTimes *times);
+void event_engine_run (const Prepared *prepared, RunTimes *times);
+
+/* What one rank saw of a run that is over. */
+void one_pass_observe (const Prepared *prepared, const RunTimes *times, Observation *observation);
+void event_engine_observe (const Prepared *prepared, const RunTimes *times,
+                           Observation *observation);
 
 /* Goes through the program once more for one rank whose times are known, and
  * writes down what ran when and why. */

@@ -29,6 +29,7 @@ program_free (Program *program)
   g_array_unref (program->buffers);
   g_free (program->position);
   g_free (program->turn);
+  g_free (program->launch_order);
   g_free (program);
 }
 
@@ -58,6 +59,12 @@ EventId
 program_add_event (Program *program)
 {
   return program->n_events++;
+}
+
+void
+program_use_single_queue (Program *program)
+{
+  program->single_queue = TRUE;
 }
 
 static void
@@ -264,12 +271,14 @@ program_seal (Program *program, guint n_warmup_steps)
   g_autofree guint32 *latest = g_new (guint32, program->n_events);
   g_autofree gboolean *live = g_new0 (gboolean, program->buffers->len + 1);
   guint32 turns[MAX_COMMUNICATORS] = { 0 };
+  guint32 n_launched = 0;
   SimTime host = 0;
 
   g_assert (!program->sealed && n_warmup_steps < program->n_steps);
   memset (latest, 0xff, program->n_events * sizeof (guint32));
   program->position = g_new0 (guint32, n);
   program->turn = g_new0 (guint32, n);
+  program->launch_order = g_new0 (guint32, n);
   for (guint32 i = 0; i < n; i++)
     {
       Instruction *instruction = &g_array_index (program->instructions, Instruction, i);
@@ -283,6 +292,8 @@ program_seal (Program *program, guint n_warmup_steps)
         put_on_stream (program, instruction, i);
       if (instruction->kind == PROGRAM_COLLECTIVE)
         program->turn[i] = turns[instruction->communicator]++;
+      if (instruction->kind == PROGRAM_LAUNCH || instruction->kind == PROGRAM_COLLECTIVE)
+        program->launch_order[i] = n_launched++;
       if (instruction->kind == PROGRAM_HOST_WAIT)
         program->n_host_waits++;
     }

@@ -49,6 +49,10 @@ CommunicatorId program_add_communicator (Program *program, const char *name, Tim
 
 EventId program_add_event (Program *program);
 
+/* CUDA_DEVICE_MAX_CONNECTIONS = 1: all streams share one hardware queue, in which nothing
+ * starts before all that the host launched before it has started. */
+void program_use_single_queue (Program *program);
+
 /* ---- what the host does, in order ---- */
 
 typedef struct

@@ -1,0 +1,467 @@
+#include "config.h"
+
+#include <math.h>
+
+#include "sim/rank_clocks.h"
+
+typedef enum
+{
+  STREAM_IDLE,    /* nothing to do, or waiting for the host, an event, its communicator */
+  STREAM_DELAYED, /* its next work is enqueued, but later than now */
+  STREAM_BUSY,    /* a kernel runs */
+  STREAM_MEETING  /* a collective waits for its peers or runs */
+} StreamState;
+
+typedef struct
+{
+  guint32 next;    /* in the stream's order */
+  guint8 state;    /* StreamState */
+  guint8 may_slow; /* its kernel is one that collectives slow down */
+  SimTime fires;   /* when its kernel ends or its work is enqueued; SIM_TIME_MAX: by others */
+  SimTime since;   /* when the kernel last changed its rate, or started */
+  SimTime started;
+  SimTime remaining; /* of the kernel, at full rate, as of @since */
+} Stream;
+
+/* One entry of a stream's order, with all that a stream asks of it. */
+typedef struct
+{
+  guint32 instruction;
+  guint32 turn;            /* of a collective on its communicator */
+  guint32 source_position; /* of a wait: the recording it means, in its stream's order */
+  guint32 segment;
+  SimTime enqueued; /* by a host that never had to wait */
+  guint8 kind;      /* InstructionKind */
+  guint8 source_stream;
+  guint8 communicator;
+} Work;
+
+typedef struct
+{
+  guint32 instruction;
+  guint32 source_position;
+  SimTime host_before; /* what the host spends before it, waits apart */
+  SimTime wakeup;
+  guint8 source_stream;
+} HostWait;
+
+struct _RankClocks
+{
+  const Prepared *prepared;
+  const Program *program;
+  guint first, n;
+  guint n_streams, n_communicators, n_waits;
+  Work *work[MAX_STREAMS];
+  guint32 n_work[MAX_STREAMS];
+  HostWait *waits; /* and one behind the last, at the program's end */
+  /* By rank. */
+  Stream *streams;   /* n_streams each */
+  guint32 *turns;    /* n_communicators each: collectives that have ended */
+  guint32 *wait_at;  /* the wait at which the host stands, or n_waits */
+  SimTime *late;     /* n_waits + 1 each: how far the host lags behind one that never waits */
+  guint16 *meetings; /* collectives on its GPU */
+  guint32 *launched; /* single queue: device work that has started */
+  SimTime *next;
+  GArray *arrivals; /* Arrival */
+  RunTimes *times;
+  Observation *observation; /* or NULL */
+};
+
+/* ---- laying out and tearing down ---- */
+
+static void
+lay_out_streams (RankClocks *clocks)
+{
+  const Program *program = clocks->program;
+
+  for (guint i = 0; i < clocks->n_streams; i++)
+    {
+      const GArray *order = program->streams[i].order;
+
+      clocks->n_work[i] = order->len;
+      clocks->work[i] = g_new0 (Work, order->len + 1);
+      for (guint32 k = 0; k < order->len; k++)
+        {
+          guint32 index = g_array_index (order, guint32, k);
+          const Instruction *from = &clocks->prepared->instructions[index];
+          gboolean waits = from->kind == PROGRAM_STREAM_WAIT;
+
+          clocks->work[i][k] = (Work){
+            .instruction = index,
+            .turn = program->turn[index],
+            .source_position = waits ? program->position[from->source] : 0,
+            .source_stream = waits ? clocks->prepared->instructions[from->source].stream : 0,
+            .segment = from->segment,
+            .enqueued = from->host_before + from->issue,
+            .kind = from->kind,
+            .communicator = from->communicator,
+          };
+        }
+    }
+}
+
+static void
+lay_out_waits (RankClocks *clocks)
+{
+  const Prepared *prepared = clocks->prepared;
+  guint n = 0;
+
+  clocks->waits = g_new0 (HostWait, clocks->n_waits + 1);
+  for (guint32 i = 0; i < prepared->n; i++)
+    {
+      const Instruction *from = &prepared->instructions[i];
+
+      if (from->kind == PROGRAM_HOST_WAIT)
+        clocks->waits[n++] = (HostWait){
+          .instruction = i,
+          .source_position = clocks->program->position[from->source],
+          .source_stream = prepared->instructions[from->source].stream,
+          .host_before = from->host_before,
+          .wakeup = from->time,
+        };
+    }
+  clocks->waits[n].instruction = prepared->n;
+}
+
+static void move_rank (RankClocks *clocks, guint slot, SimTime now);
+static void find_next (RankClocks *clocks, guint slot);
+
+RankClocks *
+rank_clocks_new (const Prepared *prepared, guint first, guint n, RunTimes *times)
+{
+  RankClocks *clocks = g_new0 (RankClocks, 1);
+  const Program *program = prepared->program;
+
+  clocks->prepared = prepared;
+  clocks->program = program;
+  clocks->first = first;
+  clocks->n = n;
+  clocks->n_streams = program->n_streams;
+  clocks->n_communicators = program->n_communicators;
+  clocks->n_waits = program->n_host_waits;
+  clocks->times = times;
+  lay_out_streams (clocks);
+  lay_out_waits (clocks);
+  clocks->streams = g_new0 (Stream, (gsize)n * clocks->n_streams + 1);
+  clocks->turns = g_new0 (guint32, (gsize)n * clocks->n_communicators + 1);
+  clocks->wait_at = g_new0 (guint32, n);
+  clocks->late = g_new0 (SimTime, (gsize)n * (clocks->n_waits + 1));
+  clocks->meetings = g_new0 (guint16, n);
+  clocks->launched = g_new0 (guint32, n);
+  clocks->next = g_new0 (SimTime, n);
+  clocks->arrivals = g_array_sized_new (FALSE, FALSE, sizeof (Arrival), n);
+  for (gsize i = 0; i < (gsize)n * clocks->n_streams; i++)
+    clocks->streams[i].fires = SIM_TIME_MAX;
+  for (guint slot = 0; slot < n; slot++)
+    {
+      move_rank (clocks, slot, 0);
+      find_next (clocks, slot);
+    }
+  return clocks;
+}
+
+void
+rank_clocks_free (RankClocks *clocks)
+{
+  if (clocks == NULL)
+    return;
+  for (guint i = 0; i < clocks->n_streams; i++)
+    g_free (clocks->work[i]);
+  g_free (clocks->waits);
+  g_free (clocks->streams);
+  g_free (clocks->turns);
+  g_free (clocks->wait_at);
+  g_free (clocks->late);
+  g_free (clocks->meetings);
+  g_free (clocks->launched);
+  g_free (clocks->next);
+  g_array_unref (clocks->arrivals);
+  g_free (clocks);
+}
+
+void
+rank_clocks_observe (RankClocks *clocks, Observation *observation)
+{
+  g_assert (clocks->n == 1);
+  clocks->observation = observation;
+}
+
+/* ---- small questions ---- */
+
+static inline Stream *
+streams_of (const RankClocks *clocks, guint slot)
+{
+  return &clocks->streams[(gsize)slot * clocks->n_streams];
+}
+
+static inline SimTime *
+late_of (const RankClocks *clocks, guint slot)
+{
+  return &clocks->late[(gsize)slot * (clocks->n_waits + 1)];
+}
+
+static inline guint32 *
+turns_of (const RankClocks *clocks, guint slot)
+{
+  return &clocks->turns[(gsize)slot * clocks->n_communicators];
+}
+
+const SimTime *
+rank_clocks_next (const RankClocks *clocks)
+{
+  return clocks->next;
+}
+
+static void
+find_next (RankClocks *clocks, guint slot)
+{
+  const Stream *streams = streams_of (clocks, slot);
+  SimTime next = streams[0].fires;
+
+  for (guint i = 1; i < clocks->n_streams; i++)
+    next = MIN (next, streams[i].fires);
+  clocks->next[slot] = next;
+}
+
+/* ---- kernels and what slows them ---- */
+
+/* The kernel that runs on a stream goes on at the rate of this moment. */
+static void
+schedule_end_of_kernel (const RankClocks *clocks, Stream *stream, gboolean slow, SimTime now)
+{
+  SimTime left = stream->remaining;
+
+  if (slow && stream->may_slow)
+    left = (SimTime)llround ((double)left * (1.0 + clocks->prepared->slowdown));
+  stream->since = now;
+  stream->fires = now + left;
+}
+
+/* Collectives appear on the GPU, or the last one leaves it. */
+static void
+change_rates (const RankClocks *clocks, guint slot, gboolean slow, SimTime now)
+{
+  Stream *streams = streams_of (clocks, slot);
+
+  for (guint i = 0; i < clocks->n_streams; i++)
+    {
+      SimTime done = now - streams[i].since;
+
+      if (streams[i].state != STREAM_BUSY || !streams[i].may_slow || streams[i].fires <= now)
+        continue; /* what ends at this moment has had its rate */
+      if (!slow)  /* it was */
+        done = (SimTime)llround ((double)done / (1.0 + clocks->prepared->slowdown));
+      streams[i].remaining = MAX (streams[i].remaining - done, 0);
+      schedule_end_of_kernel (clocks, &streams[i], slow, now);
+    }
+}
+
+static void
+start_kernel (const RankClocks *clocks, guint slot, Stream *stream, guint32 index, SimTime now)
+{
+  stream->state = STREAM_BUSY;
+  stream->may_slow = !clocks->prepared->instructions[index].fixed && clocks->prepared->slowdown > 0;
+  stream->started = now;
+  stream->remaining = prepared_kernel_time (clocks->prepared, index, clocks->first + slot);
+  schedule_end_of_kernel (clocks, stream, clocks->meetings[slot] > 0, now);
+}
+
+static void
+arrive (RankClocks *clocks, guint slot, Stream *stream, guint32 index, SimTime now)
+{
+  Arrival arrival = { clocks->first + slot, index, now };
+
+  stream->state = STREAM_MEETING;
+  stream->fires = SIM_TIME_MAX;
+  g_array_append_val (clocks->arrivals, arrival);
+  if (clocks->meetings[slot]++ == 0 && clocks->prepared->slowdown > 0)
+    change_rates (clocks, slot, TRUE, now);
+}
+
+/* ---- streams and hosts in motion ---- */
+
+static void
+step_ends (const RankClocks *clocks, guint slot, guint32 index, SimTime now)
+{
+  guint step = clocks->prepared->instructions[index].id + 1;
+
+  if (step == clocks->program->n_warmup_steps)
+    clocks->times->origin[slot] = now;
+  if (step == clocks->program->n_steps)
+    clocks->times->end[slot] = now;
+}
+
+/* One hardware queue: nothing starts before all that was launched before it has. */
+static gboolean
+is_behind_in_queue (const RankClocks *clocks, guint slot, guint32 index)
+{
+  return clocks->program->single_queue
+         && clocks->program->launch_order[index] != clocks->launched[slot];
+}
+
+/* Tries a kernel or collective; the stream never gets past it at once. */
+static void
+try_to_start (RankClocks *clocks, guint slot, Stream *stream, const Work *work, SimTime now)
+{
+  SimTime enqueued = work->enqueued + late_of (clocks, slot)[work->segment];
+
+  if (work->kind == PROGRAM_COLLECTIVE && turns_of (clocks, slot)[work->communicator] != work->turn)
+    return;
+  if (is_behind_in_queue (clocks, slot, work->instruction))
+    return;
+  if (enqueued > now)
+    {
+      stream->state = STREAM_DELAYED;
+      stream->fires = enqueued;
+      return;
+    }
+  clocks->launched[slot]++;
+  if (work->kind == PROGRAM_LAUNCH)
+    start_kernel (clocks, slot, stream, work->instruction, now);
+  else
+    arrive (clocks, slot, stream, work->instruction, now);
+}
+
+/* TRUE if the stream moved on or started something, so that others may no longer have to
+ * wait for it. */
+static gboolean
+move_stream (RankClocks *clocks, guint slot, guint which, SimTime now)
+{
+  Stream *streams = streams_of (clocks, slot);
+  Stream *stream = &streams[which];
+  guint32 before = stream->next;
+  guint32 horizon = clocks->waits[clocks->wait_at[slot]].instruction;
+
+  while (stream->state == STREAM_IDLE && stream->next < clocks->n_work[which])
+    {
+      const Work *work = &clocks->work[which][stream->next];
+
+      if (work->instruction >= horizon)
+        break;
+      if (work->kind == PROGRAM_LAUNCH || work->kind == PROGRAM_COLLECTIVE)
+        {
+          try_to_start (clocks, slot, stream, work, now);
+          return stream->next != before
+                 || (clocks->program->single_queue && stream->state > STREAM_DELAYED);
+        }
+      if (work->kind == PROGRAM_STREAM_WAIT
+          && streams[work->source_stream].next <= work->source_position)
+        break;
+      if (work->kind == PROGRAM_END_OF_STEP)
+        step_ends (clocks, slot, work->instruction, now);
+      stream->next++;
+    }
+  return stream->next != before;
+}
+
+/* Runs the host ahead to the next event that is not done. Only the wait at which it
+ * stood can have blocked it: the others it finds done when it gets there, or not. */
+static gboolean
+move_host (RankClocks *clocks, guint slot, SimTime now)
+{
+  const Stream *streams = streams_of (clocks, slot);
+  SimTime *late = late_of (clocks, slot);
+  guint32 before = clocks->wait_at[slot];
+  guint32 at = before;
+
+  while (at < clocks->n_waits
+         && streams[clocks->waits[at].source_stream].next > clocks->waits[at].source_position)
+    {
+      const HostWait *wait = &clocks->waits[at];
+      gboolean blocked = at == before && now > wait->host_before + late[at];
+
+      late[at + 1] = blocked ? now + wait->wakeup - wait->host_before : late[at];
+      at++;
+    }
+  clocks->wait_at[slot] = at;
+  return at != before;
+}
+
+static void
+move_rank (RankClocks *clocks, guint slot, SimTime now)
+{
+  gboolean moved;
+
+  do
+    {
+      moved = move_host (clocks, slot, now);
+      for (guint i = 0; i < clocks->n_streams; i++)
+        moved |= move_stream (clocks, slot, i, now);
+    }
+  while (moved);
+}
+
+static void
+observe (const RankClocks *clocks, guint which, const Stream *stream, SimTime time)
+{
+  if (clocks->observation != NULL)
+    clocks->observation->times[clocks->work[which][stream->next].instruction] = time;
+}
+
+void
+rank_clocks_advance (RankClocks *clocks, guint rank, SimTime limit)
+{
+  guint slot = rank - clocks->first;
+  Stream *streams = streams_of (clocks, slot);
+
+  while (clocks->next[slot] <= limit && clocks->next[slot] != SIM_TIME_MAX)
+    {
+      SimTime now = clocks->next[slot];
+
+      for (guint i = 0; i < clocks->n_streams; i++)
+        {
+          if (streams[i].fires != now)
+            continue;
+          if (streams[i].state == STREAM_BUSY)
+            {
+              observe (clocks, i, &streams[i], now - streams[i].started);
+              streams[i].next++;
+            }
+          streams[i].state = STREAM_IDLE;
+          streams[i].fires = SIM_TIME_MAX;
+        }
+      move_rank (clocks, slot, now);
+      find_next (clocks, slot);
+    }
+}
+
+void
+rank_clocks_leave (RankClocks *clocks, guint rank, guint32 instruction, SimTime when)
+{
+  guint slot = rank - clocks->first;
+  const Instruction *left = &clocks->prepared->instructions[instruction];
+  Stream *stream = &streams_of (clocks, slot)[left->stream];
+
+  observe (clocks, left->stream, stream, when);
+  stream->state = STREAM_IDLE;
+  stream->next++;
+  turns_of (clocks, slot)[left->communicator]++;
+  if (--clocks->meetings[slot] == 0 && clocks->prepared->slowdown > 0)
+    change_rates (clocks, slot, FALSE, when);
+  move_rank (clocks, slot, when);
+  find_next (clocks, slot);
+}
+
+const Arrival *
+rank_clocks_take_arrivals (RankClocks *clocks, guint *n)
+{
+  const Arrival *arrivals = (const Arrival *)(const void *)clocks->arrivals->data;
+
+  *n = clocks->arrivals->len;
+  g_array_set_size (clocks->arrivals, 0);
+  return arrivals;
+}
+
+gboolean
+rank_clocks_are_done (const RankClocks *clocks)
+{
+  for (guint slot = 0; slot < clocks->n; slot++)
+    {
+      const Stream *streams = streams_of (clocks, slot);
+
+      for (guint i = 0; i < clocks->n_streams; i++)
+        if (streams[i].next < clocks->n_work[i])
+          return FALSE;
+    }
+  return TRUE;
+}
