@@ -7,7 +7,7 @@
 #include "cli/scenarios.h"
 #include "config/ini.h"
 
-/* An empty scenario, which the overrides fill. */
+/* An empty scenario, which the overrides fill; every model has a position for one token. */
 #define NO_SCENARIO "/dev/null"
 
 static char *
@@ -34,7 +34,8 @@ shipped_load (DataKind kind, const char *name, GError **error)
   g_autofree char *cluster = override ("cluster.source", DATA_CLUSTER, kind, name);
   g_autofree char *gpu = override ("cluster.gpu", DATA_GPU, kind, name);
   const char *const overrides[]
-      = { model, cluster, "cluster.nodes=1", kind == DATA_GPU ? gpu : NULL, NULL };
+      = { model, cluster, "cluster.nodes=1", "training.seq_len=1", kind == DATA_GPU ? gpu : NULL,
+          NULL };
   const ScenarioOptions options = { .overrides = kind == DATA_SCENARIO ? NULL : overrides };
   g_autoptr (Problems) problems = problems_new ();
   ScenarioFile *file
