@@ -34,8 +34,8 @@ static const MistakeCase names[] = {
   { "[gpus]\n", "s.ini:5:1: [gpus] unknown section; did you mean 'gpu'?" },
   { "[variants a]\n", "s.ini:5:1: [variants a] unknown section; " },
   { "[parallelism]\n",
-    "s.ini:5:1: [parallelism] unknown section; one of scenario, model, gpu, cluster, training, "
-    "fsdp, activation_checkpointing, timing, simulation, sweep, variant NAME" },
+    "s.ini:5:1: [parallelism] unknown section; one of scenario, model, gpu, cluster, software, "
+    "training, fsdp, activation_checkpointing, timing, simulation, sweep, variant NAME" },
   { "[training]\n  microbatch = 3\n",
     "s.ini:6:3: [training] microbatch: unknown key; did you mean 'micro_batch'?" },
   { "[training]\nlayers = 3\n",

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <math.h>
+
 #include "cost/kernels.h"
 #include "cost/step_cost.h"
 
@@ -99,12 +101,52 @@ static void
 a_thin_matmul_is_bound_by_memory (void **state)
 {
   Scenario scenario = round_scenario ();
-  GpuSpeed speed = gpu_speed (&scenario.gpu, DTYPE_BF16);
+  GpuSpeed speed = gpu_speed (&scenario);
   g_autoptr (GArray) kernels = kernels_new ();
 
   (void)state;
-  kernels_add_matmul (kernels, "thin", 1, 1000, 1000, 2);
+  kernels_add_matmul (kernels, KERNEL_MATMUL, "thin", 1, 1000, 1000, 2);
   assert_true (kernel_seconds (&g_array_index (kernels, Kernel, 0), &speed) == 2004000 / 1e12);
+}
+
+/* 1000 x 1000 x 1000 at 50 TFLOP/s are 40 us. A pipeline of 250 deep to fill makes a
+ * quarter more of it; half a wave of 100 tiles of 32,768 elements, 1,638,400 elements
+ * beyond 1,000,000, makes it 2.6384 times as long; a quarter of 6 MB at 2 TB/s is
+ * 0.75 us. */
+static void
+a_matmul_loses_depth_tail_and_traffic (void **state)
+{
+  Scenario scenario = round_scenario ();
+  g_autoptr (GArray) kernels = kernels_new ();
+  GpuSpeed speed;
+  double us;
+
+  (void)state;
+  scenario.gpu.sms = 100;
+  scenario.gpu.matmul_fill_depth = 250;
+  scenario.gpu.matmul_tail_waves = 0.5;
+  scenario.gpu.matmul_exposed_traffic = 0.25;
+  speed = gpu_speed (&scenario);
+  kernels_add_matmul (kernels, KERNEL_MATMUL, "square", 1000, 1000, 1000, 2);
+  us = kernel_seconds (&g_array_index (kernels, Kernel, 0), &speed) * 1e6;
+  assert_true (fabs (us - (40 * 1.25 * 2.6384 + 0.75)) < 1e-9);
+}
+
+/* 64 ranks instead of 8: sqrt (2 ln 64) - sqrt (2 ln 8) = 0.84472 of 10%. */
+static void
+the_slowest_of_many_gpus_sets_the_pace (void **state)
+{
+  Scenario scenario = round_scenario ();
+
+  (void)state;
+  scenario.gpu.speed_spread = 0.1;
+  scenario.cluster.gpus_per_node = 8;
+  scenario.cluster.nodes = 1;
+  assert_true (gpu_speed (&scenario).slowest == 1);
+  scenario.cluster.nodes = 8;
+  assert_true (fabs (gpu_speed (&scenario).slowest - 1.084472) < 1e-6);
+  scenario.simulation.ranks = RANKS_ALL; /* their own factors say it */
+  assert_true (gpu_speed (&scenario).slowest == 1);
 }
 
 /* Matmuls: 2 x 1000 x 12 x 1024^2 FLOPs = 503.31648 us. Attention: half of 4 x 1000 x 500 x
@@ -162,6 +204,100 @@ llama_forward_adds_up (void **state)
   assert_run (&cost.forward, 534691840, 36);
 }
 
+/* Compiled, each chain is one kernel: norms 2 x 4 B on 1024, rotary 4 B on 1280, SwiGLU
+ * 6 B on 2048, sums 12 on 1024, nothing copied out: 37,888 B a token, 37.888 us instead
+ * of 137.216. Kernels: 7 matmuls, attention, 2, 2, 1, 2. */
+static void
+compiled_chains_are_one_kernel_each (void **state)
+{
+  Scenario scenario = llama_scenario ();
+  StepCost cost;
+
+  (void)state;
+  scenario.software.compile = TRUE;
+  cost = cost_of (&scenario);
+  assert_run (&cost.forward, 534691840 - 137216000 + 37888000, 15);
+}
+
+/* Twice the peak, half of which is reached: matmuls take 178.25792 us instead of
+ * 356.51584. What they read is cast, 3 B an element: 3 x 1024 + 2048 a token, and
+ * 8,912,896 weights: 42.098688 us in 4 + 7 kernels. */
+static void
+fp8_multiplies_faster_and_casts (void **state)
+{
+  Scenario scenario = llama_scenario ();
+  StepCost cost;
+
+  (void)state;
+  scenario.gpu.fp8_flops = 200e12;
+  scenario.gpu.fp8_efficiency = 0.5;
+  scenario.training.matmul_dtype = MATMUL_FP8_TENSORWISE;
+  cost = cost_of (&scenario);
+  assert_run (&cost.forward, 534691840 - 178257920 + 42098688, 36 + 11);
+}
+
+/* 125 keys more than half of 500: attention takes 1.25 times 40.96 us; heads half as wide
+ * lose 2^-2.8 of 125. */
+static void
+attention_has_an_overhead_a_query (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  StepCost cost;
+
+  (void)state;
+  scenario.gpu.attention_overhead = 125;
+  cost = cost_of (&scenario);
+  assert_int_equal (cost.forward.time_ps, 581140480 + 10240000);
+  scenario.model.heads = scenario.model.kv_heads = 16;
+  scenario.model.head_dim = 64;
+  cost = cost_of (&scenario);
+  assert_int_equal (cost.forward.time_ps, 581140480 + 1470334);
+}
+
+/* FlashAttention 1 at 12.5 % instead of 25 %: 81.92 us; its backward, 2.5 times the FLOPs,
+ * at 62 % of that rate: 330.32258 instead of 128. */
+static void
+older_attention_has_a_rate_of_its_own (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  StepCost cost;
+
+  (void)state;
+  scenario.gpu.flash1_efficiency = 0.125;
+  scenario.software.attention = ATTENTION_FLASH1;
+  cost = cost_of (&scenario);
+  assert_int_equal (cost.forward.time_ps, 581140480 + 40960000);
+  assert_int_equal (cost.backward.time_ps, 1202216960 + 202322581);
+}
+
+/* Two products over the whole square, 20.48 us each of matmul, but 12.096 MB of scores and
+ * operands take 12.096 us; scores 4 + 6 + 6 + 6 B on 8 x 1000 x 500: 88 us. */
+static void
+scores_in_memory_cost_their_traffic (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  StepCost cost;
+
+  (void)state;
+  scenario.software.attention = ATTENTION_EAGER;
+  cost = cost_of (&scenario);
+  assert_run (&cost.forward, 581140480 - 40960000 + 2 * 20480000 + 88000000, 10 - 1 + 6);
+}
+
+/* 20 B instead of 4 a norm forward, 32 instead of 10 backward, in fp32 between casts. */
+static void
+autocast_norms_move_more (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  StepCost cost;
+
+  (void)state;
+  scenario.software.norms = NORMS_AUTOCAST;
+  cost = cost_of (&scenario);
+  assert_run (&cost.forward, 581140480 + 2 * 16 * 1024000, 10 + 2 * 2);
+  assert_run (&cost.backward, 1202216960 + 2 * 22 * 1024000, 18 + 2 * 2);
+}
+
 /* Matmuls 713.03168, attention 138.24, norms 2 x 92 B = 188.416, SwiGLU 18 B on 2048 =
  * 36.864, rotary 25.6, keys and values summed up 5.12, sums of gradients: two residuals,
  * gate with up, query with key and value: 5 x 6.144 = 30.72. */
@@ -207,6 +343,20 @@ head_and_loss_add_up (void **state)
   (void)state;
   assert_run (&cost.head_forward, 59056000, 5);
   assert_run (&cost.head_backward, 114160000, 8);
+}
+
+/* 2 B a logit forward, 4 backward. */
+static void
+a_fused_loss_reads_logits_twice (void **state)
+{
+  Scenario scenario = gpt_scenario ();
+  StepCost cost;
+
+  (void)state;
+  scenario.software.loss = LOSS_FUSED;
+  cost = cost_of (&scenario);
+  assert_run (&cost.head_forward, 59056000 - 14000000 + 2000000, 3);
+  assert_run (&cost.head_backward, 114160000 - 22000000 + 4000000, 5);
 }
 
 /* Rows are read and written, 2 x 2 B x 1000 x 1024, and 8 B a token: 4.104 us. Backward:
@@ -424,6 +574,15 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_thin_matmul_is_bound_by_memory),
+    cmocka_unit_test (a_matmul_loses_depth_tail_and_traffic),
+    cmocka_unit_test (the_slowest_of_many_gpus_sets_the_pace),
+    cmocka_unit_test (compiled_chains_are_one_kernel_each),
+    cmocka_unit_test (fp8_multiplies_faster_and_casts),
+    cmocka_unit_test (attention_has_an_overhead_a_query),
+    cmocka_unit_test (older_attention_has_a_rate_of_its_own),
+    cmocka_unit_test (scores_in_memory_cost_their_traffic),
+    cmocka_unit_test (autocast_norms_move_more),
+    cmocka_unit_test (a_fused_loss_reads_logits_twice),
     cmocka_unit_test (gpt_forward_adds_up),
     cmocka_unit_test (early_stop_leaves_out_the_last_matmul_and_sum),
     cmocka_unit_test (gpt_backward_adds_up),

@@ -47,6 +47,16 @@ add_cluster (Listing *listing, const ScenarioFile *file)
 }
 
 static void
+add_software (Listing *listing, const ScenarioFile *file)
+{
+  const SoftwareConfig *software = &scenario_file_variant (file, 0)->software;
+
+  listing_add (listing, g_strdup (AttentionKernel_words[software->attention]));
+  listing_add (listing, g_strdup (software->compile ? "1" : "0"));
+  listing_add (listing, g_strdup (LossKernels_words[software->loss]));
+}
+
+static void
 add_scenario (Listing *listing, const ScenarioFile *file)
 {
   listing_add (listing, g_strdup_printf ("%u", scenario_file_n_variants (file)));
@@ -80,6 +90,15 @@ static const ListingColumn cluster_columns[] = {
   { "provenance", NULL, FALSE },
 };
 
+static const ListingColumn software_columns[] = {
+  { "name", "name", FALSE },
+  { "attention", "attention", FALSE },
+  { "compile", "compiled", TRUE },
+  { "loss", "loss", FALSE },
+  { "title", "title", FALSE },
+  { "provenance", NULL, FALSE },
+};
+
 static const ListingColumn scenario_columns[] = {
   { "name", "name", FALSE },
   { "variants", "variants", TRUE },
@@ -102,6 +121,7 @@ static const Shelf shelves[] = {
   { "models", DATA_MODEL, COLUMNS (model_columns), add_model },
   { "gpus", DATA_GPU, COLUMNS (gpu_columns), add_gpu },
   { "clusters", DATA_CLUSTER, COLUMNS (cluster_columns), add_cluster },
+  { "software", DATA_SOFTWARE, COLUMNS (software_columns), add_software },
   { "scenarios", DATA_SCENARIO, COLUMNS (scenario_columns), add_scenario },
 };
 
@@ -174,7 +194,8 @@ list_keys (const Options *options)
 static char *
 list_subject (const char *subject, const Options *options, GError **error)
 {
-  static const char *const subjects[] = { "models", "gpus", "clusters", "scenarios", "keys", NULL };
+  static const char *const subjects[]
+      = { "models", "gpus", "clusters", "software", "scenarios", "keys", NULL };
   g_autofree char *clause = NULL;
 
   if (strcmp (subject, "keys") == 0)
@@ -205,7 +226,7 @@ list (const Options *options, GError **error)
 
 const Command list_command = {
   .name = "list",
-  .arguments = "models|gpus|clusters|scenarios|keys",
+  .arguments = "models|gpus|clusters|software|scenarios|keys",
   .summary = "List what ships with the program, or every key of its files",
   .examples = "  fsdpsim list scenarios\n"
               "  fsdpsim list gpus -f csv\n",

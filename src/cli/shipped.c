@@ -7,7 +7,7 @@
 #include "cli/scenarios.h"
 #include "config/ini.h"
 
-/* An empty scenario, which the overrides fill; every model has a position for one token. */
+/* An empty scenario, which the overrides fill. */
 #define NO_SCENARIO "/dev/null"
 
 static char *
@@ -33,9 +33,15 @@ shipped_load (DataKind kind, const char *name, GError **error)
   g_autofree char *model = override ("model.source", DATA_MODEL, kind, name);
   g_autofree char *cluster = override ("cluster.source", DATA_CLUSTER, kind, name);
   g_autofree char *gpu = override ("cluster.gpu", DATA_GPU, kind, name);
-  const char *const overrides[]
-      = { model, cluster, "cluster.nodes=1", "training.seq_len=1", kind == DATA_GPU ? gpu : NULL,
-          NULL };
+  g_autofree char *software = g_strconcat ("software.source=", name, NULL);
+  const char *const overrides[] = { model,
+                                    cluster,
+                                    "cluster.nodes=1",
+                                    "training.seq_len=1",
+                                    kind == DATA_GPU        ? gpu
+                                    : kind == DATA_SOFTWARE ? software
+                                                            : NULL,
+                                    NULL };
   const ScenarioOptions options = { .overrides = kind == DATA_SCENARIO ? NULL : overrides };
   g_autoptr (Problems) problems = problems_new ();
   ScenarioFile *file

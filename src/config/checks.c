@@ -23,6 +23,8 @@ named_by (const Resolved *resolved, const Setting *setting)
 
   if (strcmp (setting->key->section, "model") == 0)
     source = resolved->settings[ID_model_source];
+  else if (strcmp (setting->key->section, "software") == 0)
+    source = resolved->settings[ID_software_source];
   else if (strcmp (setting->key->section, "cluster") == 0)
     source = resolved->settings[ID_cluster_source];
   else if (strcmp (setting->key->section, "gpu") == 0)
@@ -195,6 +197,35 @@ check_select (const Check *check)
 }
 
 static void
+check_micro_batch (const Check *check)
+{
+  const TrainingConfig *training = &check->scenario->training;
+  const Setting *blamed = BLAME (check, ID_training_micro_batch, ID_training_last_micro_batch);
+
+  if (blamed != NULL && training->last_micro_batch > training->micro_batch)
+    note (check, blamed, "last_micro_batch %u is more than micro_batch %u",
+          training->last_micro_batch, training->micro_batch);
+}
+
+static void
+check_fp8 (const Check *check)
+{
+  const Scenario *scenario = check->scenario;
+  const Setting *matmul = BLAME (check, ID_training_matmul_dtype, ID_gpu_fp8_flops);
+  const Setting *gather = BLAME (check, ID_training_matmul_dtype, ID_fsdp_all_gather_dtype);
+  MatmulDtype dtype = scenario->training.matmul_dtype;
+
+  if (matmul != NULL && dtype != MATMUL_PARAM_DTYPE && scenario->gpu.fp8_flops <= 0)
+    note (check, matmul, "%s, but the GPU has no fp8 (gpu.fp8_flops = 0)",
+          MatmulDtype_words[dtype]);
+  if (gather != NULL && scenario->fsdp.all_gather_dtype == GATHER_FP8
+      && dtype != MATMUL_FP8_TENSORWISE)
+    note (check, gather,
+          "all_gather_dtype = fp8 needs training.matmul_dtype = fp8_tensorwise: the scale of a "
+          "whole tensor is what the ranks can agree on");
+}
+
+static void
 check_engine (const Check *check)
 {
   const SimulationConfig *simulation = &check->scenario->simulation;
@@ -243,6 +274,8 @@ check_scenario (const Resolved *resolved, const Scenario *scenario, Problems *pr
   check_shard_group (&check);
   check_reshard (&check);
   check_select (&check);
+  check_micro_batch (&check);
+  check_fp8 (&check);
   check_engine (&check);
   check_stragglers (&check);
   check_memory (&check);

@@ -11,11 +11,9 @@ typedef struct
 } Shelf;
 
 static const Shelf shelves[] = {
-  [DATA_MODEL] = { "models/transformers", ".ini" },
-  [DATA_GPU] = { "models/gpus", ".ini" },
-  [DATA_CLUSTER] = { "models/clusters", ".ini" },
-  [DATA_SCENARIO] = { "scenarios", ".ini" },
-  [DATA_PLOT] = { "plots", ".gp" },
+  [DATA_MODEL] = { "models/transformers", ".ini" }, [DATA_GPU] = { "models/gpus", ".ini" },
+  [DATA_CLUSTER] = { "models/clusters", ".ini" },   [DATA_SOFTWARE] = { "models/software", ".ini" },
+  [DATA_SCENARIO] = { "scenarios", ".ini" },        [DATA_PLOT] = { "plots", ".gp" },
 };
 
 /* Where the running program lies; NULL where the system does not tell. */

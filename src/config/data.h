@@ -9,6 +9,7 @@ typedef enum
   DATA_MODEL,    /* models/transformers/NAME.ini */
   DATA_GPU,      /* models/gpus/NAME.ini */
   DATA_CLUSTER,  /* models/clusters/NAME.ini */
+  DATA_SOFTWARE, /* models/software/NAME.ini */
   DATA_SCENARIO, /* scenarios/NAME.ini */
   DATA_PLOT      /* plots/NAME.gp */
 } DataKind;

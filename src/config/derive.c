@@ -17,6 +17,21 @@ derive_name (char **name, const Setting *source)
               : g_strdup ("custom");
 }
 
+/* Without a source it is PyTorch as its users write it. */
+static void
+derive_software_name (char **name, const Setting *source)
+{
+  gboolean plain = source == NULL || source->text[0] == '\0';
+
+  if (plain && (*name == NULL || strcmp (*name, "auto") == 0))
+    {
+      g_free (*name);
+      *name = g_strdup ("eager");
+      return;
+    }
+  derive_name (name, source);
+}
+
 static void
 derive_names (const Resolved *resolved, Scenario *scenario)
 {
@@ -25,6 +40,7 @@ derive_names (const Resolved *resolved, Scenario *scenario)
 
   derive_name (&scenario->model.name, resolved->settings[ID_model_source]);
   derive_name (&scenario->cluster.name, resolved->settings[ID_cluster_source]);
+  derive_software_name (&scenario->software.name, resolved->settings[ID_software_source]);
   derive_name (&scenario->gpu.name, from_cluster ? resolved->settings[ID_cluster_gpu] : gpu);
 }
 
@@ -62,6 +78,19 @@ derive_groups (Scenario *scenario)
     fsdp->reshard_after_forward = RESHARD_TRUE;
 }
 
+/* FlashAttention 1 against 2, as fitted on A100 (docs/cost.md). */
+#define FLASH1_TRITON_OF_FLASH2 0.67
+#define FLASH1_OF_FLASH2        0.39
+
+static void
+derive_gpu (GpuConfig *gpu)
+{
+  if (gpu->flash1_triton_efficiency == AUTO_REAL)
+    gpu->flash1_triton_efficiency = FLASH1_TRITON_OF_FLASH2 * gpu->attention_efficiency;
+  if (gpu->flash1_efficiency == AUTO_REAL)
+    gpu->flash1_efficiency = FLASH1_OF_FLASH2 * gpu->attention_efficiency;
+}
+
 static void
 derive_simulation (const GpuConfig *gpu, SimulationConfig *simulation)
 {
@@ -78,6 +107,7 @@ derive (const Resolved *resolved, Scenario *scenario)
   derive_names (resolved, scenario);
   derive_model (&scenario->model);
   derive_groups (scenario);
+  derive_gpu (&scenario->gpu);
   derive_simulation (&scenario->gpu, &scenario->simulation);
   scenario->cluster.efficiency[PROTOCOL_SIMPLE] = 1;
 }

@@ -52,6 +52,8 @@ void
 resolve (const Document *document, const Layer *variant, const Layer *defaults, Sources *sources,
          Resolved *resolved, Problems *problems)
 {
+  gboolean software_is_whole; /* all of its keys have defaults */
+
   memset (resolved, 0, sizeof *resolved);
   lay_over (resolved, document_file_layer (document));
   lay_over (resolved, document_option_layer (document));
@@ -63,6 +65,7 @@ resolve (const Document *document, const Layer *variant, const Layer *defaults, 
                             &resolved->cluster_is_whole, problems);
   resolved->gpu
       = load (resolved, gpu_source (resolved), "gpu", sources, &resolved->gpu_is_whole, problems);
+  load (resolved, ID_software_source, "software", sources, &software_is_whole, problems);
   /* Where the cluster is not to be had, neither is the GPU that it would name. */
   resolved->gpu_is_whole &= resolved->gpu != NULL || resolved->cluster_is_whole;
   for (guint i = 0; i < N_KEYS; i++)

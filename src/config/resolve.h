@@ -1,5 +1,5 @@
 /* Layers laid over each other: of each key the setting that counts, for one
- * variant. Variant over -s over scenario file over model, GPU and cluster file
+ * variant. Variant over -s over scenario file over model, GPU, cluster and software file
  * over default. */
 #pragma once
 

@@ -39,6 +39,14 @@ typedef struct
   double attention_backward_efficiency;
   double memory_efficiency; /* of the bandwidth that an elementwise kernel reaches */
   double compute_slowdown;  /* a kernel runs at 1/(1+this) of its rate beside a collective */
+  double matmul_fill_depth; /* added to k */
+  double matmul_tail_waves; /* waves of tiles beyond those that are filled */
+  double matmul_exposed_traffic;
+  double fp8_flops; /* dense peak; 0: none */
+  double fp8_efficiency, fp8_rowwise_efficiency;
+  double flash1_triton_efficiency, flash1_efficiency; /* what auto stands for is filled in */
+  double attention_overhead; /* keys that a query of a head of 128 costs besides */
+  double speed_spread;       /* sigma of the speed of GPUs of the kind */
 } GpuConfig;
 
 /* NCCL's protocols; the constants below are arrays of one figure each. */
@@ -79,6 +87,18 @@ typedef struct
   gint64 limiter_wakeup_ps;    /* host time after the rate limiter's wait really blocked */
 } ClusterConfig;
 
+/* What a framework runs besides FSDP itself. */
+typedef struct
+{
+  char *name;
+  gboolean compile; /* of each block */
+  AttentionKernel attention;
+  NormKernels norms;
+  LossKernels loss;
+  gboolean synchronizes;   /* the host waits for the GPU at the end of a step */
+  gint64 step_overhead_ps; /* host time between steps */
+} SoftwareConfig;
+
 typedef struct
 {
   guint micro_batch;
@@ -86,6 +106,8 @@ typedef struct
   guint grad_accum;
   gboolean no_sync;
   double max_grad_norm;
+  guint last_micro_batch; /* sequences; 0: as many as in the others */
+  MatmulDtype matmul_dtype;
   Optimizer optimizer;
 } TrainingConfig;
 
@@ -111,6 +133,7 @@ typedef struct
   UnitLayout units;
   Dtype param_dtype;
   Dtype reduce_dtype;
+  GatherDtype all_gather_dtype; /* of the blocks' linear weights */
 } FsdpConfig;
 
 typedef struct
@@ -158,6 +181,7 @@ typedef struct
   ModelConfig model;
   GpuConfig gpu;
   ClusterConfig cluster;
+  SoftwareConfig software;
   TrainingConfig training;
   FsdpConfig fsdp;
   CheckpointConfig checkpoint;

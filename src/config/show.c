@@ -17,7 +17,7 @@ static gboolean
 names_a_file (KeyId id)
 {
   return id == ID_model_source || id == ID_gpu_source || id == ID_cluster_source
-         || id == ID_cluster_gpu;
+         || id == ID_cluster_gpu || id == ID_software_source;
 }
 
 /* The value as it loads to the same; NULL where none is known. What a source
@@ -35,6 +35,8 @@ shown_value (const ScenarioVariant *variant, KeyId id)
       return variant->scenario.gpu.name;
     case ID_cluster_name:
       return variant->scenario.cluster.name;
+    case ID_software_name:
+      return variant->scenario.software.name;
     default:
       return setting != NULL ? setting->text : NULL;
     }
@@ -76,9 +78,9 @@ meaning_of_auto (const KeyInfo *key, const ScenarioVariant *variant)
       value = value_canonical (key, &variant->scenario);
       return g_strdup_printf (": %s", value);
     }
-  if (keys_id (key) == ID_simulation_compute_slowdown)
+  if (key->type == KEY_REAL)
     {
-      value = units_format (key->unit, variant->scenario.simulation.compute_slowdown);
+      value = units_format (key->unit, G_STRUCT_MEMBER (double, &variant->scenario, key->offset));
       return g_strdup_printf (": %s", value);
     }
   return g_strdup (strcmp (key->section, "timing") == 0 ? ": not given" : "");

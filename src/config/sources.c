@@ -40,6 +40,8 @@ static const SourceKind source_kinds[] = {
   { "gpu", DATA_GPU, ID_gpu_source, ID_gpu_name, ID_gpu_title, ID_gpu_provenance },
   { "cluster", DATA_CLUSTER, ID_cluster_source, ID_cluster_name, ID_cluster_title,
     ID_cluster_provenance },
+  { "software", DATA_SOFTWARE, ID_software_source, ID_software_name, ID_software_title,
+    ID_software_provenance },
 };
 
 static const SourceKind *

@@ -1,4 +1,4 @@
-/* Model, GPU and cluster files: found by shipped name or path, read once each,
+/* Model, GPU, cluster and software files: found by shipped name or path, read once each,
  * with what they inherit from the file that they name as their own source. */
 #pragma once
 
@@ -19,7 +19,7 @@ Sources *sources_new (const char *scenario_path, const ScenarioOptions *options)
 void sources_free (Sources *sources);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Sources, sources_free)
 
-/* The file that @setting names, to fill @section ("model", "gpu", "cluster").
+/* The file that @setting names, to fill @section ("model", "gpu", "cluster", "software").
  * NULL where it cannot be had; @problems then says why. A file with mistakes is
  * still returned, less the broken settings. */
 const SourceFile *sources_load (Sources *sources, const char *section, const Setting *setting,

@@ -7,6 +7,6 @@
  * distance, ignoring case, if at most 2 edits or a third of its length away; else NULL. */
 const char *suggest_nearest (const char *word, const char *const *words);
 
-/* "; did you mean 'x'?", or "; one of a, b, c" where there are under 12 words, or "". The caller
+/* "; did you mean 'x'?", or "; one of a, b, c" where there are at most 12 words, or "". The caller
  * frees it. */
 char *suggest_clause (const char *word, const char *const *words);

@@ -379,6 +379,7 @@ value_clear_scenario (Scenario *scenario)
   g_free (scenario->model.name);
   g_free (scenario->gpu.name);
   g_free (scenario->cluster.name);
+  g_free (scenario->software.name);
   g_free (scenario->simulation.stragglers);
   memset (scenario, 0, sizeof *scenario);
 }

@@ -4,5 +4,7 @@
 
 #include "cost/workload.h"
 
+double attention_overhead (const Scenario *scenario);
+
 void attention_add_forward (GArray *kernels, const Workload *work);
 void attention_add_backward (GArray *kernels, const Workload *work);

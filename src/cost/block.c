@@ -30,10 +30,12 @@ static void
 feed_forward_add_forward (GArray *kernels, const Workload *work)
 {
   passes_add_norm_forward (kernels, work);
+  linear_add_quantization (kernels, work, work->tokens * work->hidden);
   if (work->model->gated_ffn)
     linear_add_forward (kernels, work, "ffn.gate", work->hidden, work->ffn);
   linear_add_forward (kernels, work, "ffn.up", work->hidden, work->ffn);
   add_activation_forward (kernels, work);
+  linear_add_quantization (kernels, work, work->tokens * work->ffn);
   linear_add_forward (kernels, work, "ffn.down", work->ffn, work->hidden);
   add_sum (kernels, work);
 }
@@ -43,8 +45,10 @@ feed_forward_add_backward (GArray *kernels, const Workload *work)
 {
   gboolean bias = work->model->mlp_bias;
 
+  linear_add_quantization (kernels, work, work->tokens * work->ffn);
   linear_add_backward (kernels, work, "ffn.down", work->ffn, work->hidden, bias);
   add_activation_backward (kernels, work);
+  linear_add_quantization (kernels, work, work->tokens * work->hidden);
   linear_add_backward (kernels, work, "ffn.up", work->hidden, work->ffn, bias);
   if (work->model->gated_ffn)
     {

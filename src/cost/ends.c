@@ -2,7 +2,6 @@
 
 #include "cost/ends.h"
 
-#include "cost/kernels.h"
 #include "cost/linear.h"
 #include "cost/passes.h"
 
@@ -49,18 +48,32 @@ embed_add_backward (GArray *kernels, const Workload *work)
     passes_add (kernels, work, CHAIN_ADD, model->vocab * work->hidden);
 }
 
+/* The head's matmul stays in the dtype of the parameters. */
+static Workload
+of_head (const Workload *work)
+{
+  Workload head = *work;
+
+  head.matmul = KERNEL_MATMUL;
+  return head;
+}
+
 void
 head_add_forward (GArray *kernels, const Workload *work)
 {
+  Workload head = of_head (work);
+
   passes_add_norm_forward (kernels, work);
-  linear_add_forward (kernels, work, "head", work->hidden, work->model->vocab);
+  linear_add_forward (kernels, &head, "head", work->hidden, work->model->vocab);
   passes_add (kernels, work, CHAIN_LOSS_FORWARD, work->tokens * work->model->vocab);
 }
 
 void
 head_add_backward (GArray *kernels, const Workload *work)
 {
+  Workload head = of_head (work);
+
   passes_add (kernels, work, CHAIN_LOSS_BACKWARD, work->tokens * work->model->vocab);
-  linear_add_backward (kernels, work, "head", work->hidden, work->model->vocab, FALSE);
+  linear_add_backward (kernels, &head, "head", work->hidden, work->model->vocab, FALSE);
   passes_add_norm_backward (kernels, work);
 }

@@ -2,17 +2,71 @@
 
 #include "cost/kernels.h"
 
-GpuSpeed
-gpu_speed (const GpuConfig *gpu, Dtype dtype)
-{
-  double peak = dtype == DTYPE_FP32 ? gpu->fp32_flops : gpu->matmul_flops;
+#include <math.h>
 
-  return (GpuSpeed){
+/* Elements of a result's tile, as the large kernels of cuBLAS cut it (256 x 128). */
+#define TILE_ELEMENTS 32768
+
+/* Efficiencies hold for the slowest GPU of a node of eight. */
+#define GPUS_OF_FIT 8
+
+/* FlashAttention 1 loses more in its backward than 2 does (docs/cost.md). */
+#define FLASH1_BACKWARD 0.62
+
+/* Standard deviations by which the slowest of @n lies from the mean, for large n. */
+static double
+expected_extreme (double n)
+{
+  return sqrt (2 * log (n));
+}
+
+/* Where each rank is simulated by itself, its own factor says how slow it is. */
+static double
+slowest_of_job (const Scenario *scenario)
+{
+  double ranks = scenario_ranks (scenario);
+
+  if (scenario->simulation.ranks != RANKS_FOLDED || scenario->gpu.speed_spread <= 0)
+    return 1;
+  return 1
+         + scenario->gpu.speed_spread * (expected_extreme (ranks) - expected_extreme (GPUS_OF_FIT));
+}
+
+static void
+set_attention_speed (GpuSpeed *speed, const Scenario *scenario, double peak)
+{
+  const GpuConfig *gpu = &scenario->gpu;
+  double forward = gpu->attention_efficiency;
+  double backward = gpu->attention_backward_efficiency;
+
+  if (scenario->software.attention == ATTENTION_FLASH1_TRITON)
+    forward = gpu->flash1_triton_efficiency;
+  if (scenario->software.attention == ATTENTION_FLASH1)
+    forward = gpu->flash1_efficiency;
+  if (forward != gpu->attention_efficiency)
+    backward = forward * FLASH1_BACKWARD;
+  speed->flops_per_s[KERNEL_ATTENTION] = peak * forward;
+  speed->flops_per_s[KERNEL_ATTENTION_BACKWARD] = peak * backward;
+}
+
+GpuSpeed
+gpu_speed (const Scenario *scenario)
+{
+  const GpuConfig *gpu = &scenario->gpu;
+  double peak = scenario->fsdp.param_dtype == DTYPE_FP32 ? gpu->fp32_flops : gpu->matmul_flops;
+  GpuSpeed speed = {
     .flops_per_s = { [KERNEL_MATMUL] = peak * gpu->matmul_efficiency,
-                     [KERNEL_ATTENTION] = peak * gpu->attention_efficiency,
-                     [KERNEL_ATTENTION_BACKWARD] = peak * gpu->attention_backward_efficiency },
+                     [KERNEL_MATMUL_FP8] = gpu->fp8_flops * gpu->fp8_efficiency,
+                     [KERNEL_MATMUL_FP8_ROWWISE] = gpu->fp8_flops * gpu->fp8_rowwise_efficiency },
     .bytes_per_s = gpu->memory_bytes_per_s * gpu->memory_efficiency,
+    .exposed_s_per_byte = gpu->matmul_exposed_traffic / gpu->memory_bytes_per_s,
+    .fill_depth = gpu->matmul_fill_depth,
+    .tail_elements = gpu->matmul_tail_waves * gpu->sms * TILE_ELEMENTS,
+    .slowest = slowest_of_job (scenario),
   };
+
+  set_attention_speed (&speed, scenario, peak);
+  return speed;
 }
 
 GArray *
@@ -22,11 +76,15 @@ kernels_new (void)
 }
 
 void
-kernels_add_matmul (GArray *kernels, const char *name, double m, double n, double k, double element)
+kernels_add_matmul (GArray *kernels, KernelKind kind, const char *name, double m, double n,
+                    double k, double element)
 {
   double flops = 2 * m * n * k;
   Kernel kernel = { .name = name,
-                    .kind = KERNEL_MATMUL,
+                    .kind = kind,
+                    .m = m,
+                    .n = n,
+                    .k = k,
                     .flops = flops,
                     .model_flops = flops,
                     .bytes = element * (m * k + k * n + m * n) };
@@ -42,14 +100,37 @@ kernels_add_pass (GArray *kernels, const char *name, double bytes)
   g_array_append_val (kernels, kernel);
 }
 
+/* The tail is what partly filled waves of tiles cost on the average, and filling
+ * and draining the first and last. */
+static double
+matmul_arithmetic_seconds (const Kernel *kernel, const GpuSpeed *speed)
+{
+  double elements = kernel->m * kernel->n + speed->tail_elements;
+  double depth = kernel->k + speed->fill_depth;
+
+  return 2 * elements * depth / speed->flops_per_s[kernel->kind]
+         + speed->exposed_s_per_byte * kernel->bytes;
+}
+
 double
 kernel_seconds (const Kernel *kernel, const GpuSpeed *speed)
 {
   double memory = kernel->bytes / speed->bytes_per_s;
 
-  if (kernel->kind == KERNEL_PASS)
-    return memory;
-  return MAX (kernel->flops / speed->flops_per_s[kernel->kind], memory);
+  switch (kernel->kind)
+    {
+    case KERNEL_PASS:
+      return memory;
+    case KERNEL_ATTENTION:
+    case KERNEL_ATTENTION_BACKWARD:
+      return MAX (kernel->flops / speed->flops_per_s[kernel->kind], memory);
+    case KERNEL_MATMUL:
+    case KERNEL_MATMUL_FP8:
+    case KERNEL_MATMUL_FP8_ROWWISE:
+    case N_KERNEL_KINDS:
+      break;
+    }
+  return MAX (matmul_arithmetic_seconds (kernel, speed), memory);
 }
 
 KernelSums
@@ -61,7 +142,7 @@ kernels_sum (const GArray *kernels, const GpuSpeed *speed)
     {
       const Kernel *kernel = &g_array_index (kernels, Kernel, i);
 
-      sums.seconds += kernel_seconds (kernel, speed);
+      sums.seconds += kernel_seconds (kernel, speed) * speed->slowest;
       sums.model_flops += kernel->model_flops;
       sums.bytes += kernel->bytes;
     }

@@ -1,6 +1,8 @@
 /* The kernels of a piece of work as a table, and the one place where the time of
- * a kernel is computed: a roofline. Each takes the longer of its FLOPs over the
- * peak and its bytes over the bandwidth that its kind reaches on the GPU. */
+ * a kernel is computed. Each takes the longer of its arithmetic over the peak and
+ * its bytes over the bandwidth that its kind reaches on the GPU; a matmul loses
+ * something to short depth, to tiles that do not fill the GPU, and to traffic that
+ * its arithmetic does not hide. docs/cost.md has the formulas. */
 #pragma once
 
 #include "config/scenario.h"
@@ -8,6 +10,8 @@
 typedef enum
 {
   KERNEL_MATMUL,
+  KERNEL_MATMUL_FP8,         /* scaled by tensor */
+  KERNEL_MATMUL_FP8_ROWWISE, /* scaled by row */
   KERNEL_ATTENTION,
   KERNEL_ATTENTION_BACKWARD,
   KERNEL_PASS, /* moves memory: elementwise, reductions, gathers */
@@ -18,26 +22,31 @@ typedef struct
 {
   const char *name; /* "attention.query", static */
   KernelKind kind;
+  double m, n, k;     /* of matmuls; 0 else */
   double flops;       /* that it does */
   double model_flops; /* as MFU counts them: attention without the saving of the causal mask */
   double bytes;       /* read and written in GPU memory */
 } Kernel;
 
-/* What a GPU reaches with one dtype. */
+/* What a GPU reaches with the kernels of a scenario. */
 typedef struct
 {
   double flops_per_s[N_KERNEL_KINDS]; /* 0 for passes, which do none that count */
-  double bytes_per_s;
+  double bytes_per_s;                 /* of a kernel that does nothing else */
+  double exposed_s_per_byte;          /* of a matmul's traffic, beside its arithmetic */
+  double fill_depth;                  /* added to a matmul's k */
+  double tail_elements;               /* of a matmul's result: what its last waves cost beyond it */
+  double slowest;                     /* how many times as long the slowest GPU of the job takes */
 } GpuSpeed;
 
-GpuSpeed gpu_speed (const GpuConfig *gpu, Dtype dtype);
+GpuSpeed gpu_speed (const Scenario *scenario);
 
 /* Kernels in the order of launching: a GArray of Kernel. */
 GArray *kernels_new (void);
 
-/* C[m,n] = A[m,k] x B[k,n], elements of @element bytes. */
-void kernels_add_matmul (GArray *kernels, const char *name, double m, double n, double k,
-                         double element);
+/* C[m,n] = A[m,k] x B[k,n], elements of @element bytes. @kind: one of the matmuls. */
+void kernels_add_matmul (GArray *kernels, KernelKind kind, const char *name, double m, double n,
+                         double k, double element);
 /* A kernel that only moves memory. */
 void kernels_add_pass (GArray *kernels, const char *name, double bytes);
 

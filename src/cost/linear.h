@@ -11,3 +11,6 @@ void linear_add_forward (GArray *kernels, const Workload *work, const char *name
  * tokens for the bias's. */
 void linear_add_backward (GArray *kernels, const Workload *work, const char *name, double in,
                           double out, gboolean bias);
+
+/* Scaling and casting @elements to fp8, where the blocks' linear layers multiply in it. */
+void linear_add_quantization (GArray *kernels, const Workload *work, double elements);

@@ -38,6 +38,15 @@ static const Pass layernorm_forward[] = { { "norm", 0, 2, FALSE } };
 static const Pass layernorm_backward[]
     = { { "norm.input", 0, 3, FALSE }, { "norm.weight", 0, 2, FALSE } };
 
+/* torch.autocast runs layer_norm in fp32: its input is cast there, and what it
+ * returns is cast back by the linear layer that follows. */
+static const Pass autocast_layernorm_forward[]
+    = { { "norm.cast_in", 4, 1, TRUE }, { "norm", 8, 0, FALSE }, { "norm.cast_out", 4, 1, TRUE } };
+static const Pass autocast_layernorm_backward[] = { { "norm.cast_out", 4, 1, TRUE },
+                                                    { "norm.input", 12, 0, FALSE },
+                                                    { "norm.weight", 8, 0, FALSE },
+                                                    { "norm.cast_in", 4, 1, TRUE } };
+
 /* A complex product in fp32. */
 static const Pass rotary[] = { { "rotary.cast_in", 4, 1, TRUE },
                                { "rotary", 8, 0, FALSE },
@@ -60,20 +69,47 @@ static const Pass loss_backward[] = { { "loss.zero", 4, 0, FALSE },
                                       { "loss.log_softmax", 12, 0, FALSE },
                                       { "loss.cast_out", 4, 1, TRUE } };
 
+/* Scale, mask, softmax in fp32 and back; the mask's gradient is one more pass. */
+static const Pass scores_forward[] = { { "attention.scale", 0, 2, FALSE },
+                                       { "attention.mask", 0, 3, FALSE },
+                                       { "attention.softmax", 4, 1, FALSE },
+                                       { "attention.cast_out", 4, 1, TRUE } };
+static const Pass scores_backward[] = { { "attention.cast_out", 4, 1, TRUE },
+                                        { "attention.softmax", 8, 1, FALSE },
+                                        { "attention.mask", 0, 3, FALSE },
+                                        { "attention.scale", 0, 2, FALSE } };
+
+/* What torch.compile makes of the chains above: one kernel that reads its inputs
+ * and writes its outputs (norm backward: one more for the weight's gradient). */
+static const Pass compiled_norm_forward[] = { { "norm", 0, 2, FALSE } };
+static const Pass compiled_norm_backward[]
+    = { { "norm.input", 0, 3, FALSE }, { "norm.weight", 0, 2, FALSE } };
+static const Pass compiled_rotary[] = { { "rotary", 0, 2, FALSE } };
+static const Pass compiled_swiglu_forward[] = { { "swiglu", 0, 3, FALSE } };
+static const Pass compiled_swiglu_backward[] = { { "swiglu", 0, 5, FALSE } };
+
+/* Logits are read for the sums and again for the gradient, which is written in place. */
+static const Pass fused_loss_forward[] = { { "loss", 0, 1, FALSE } };
+static const Pass fused_loss_backward[] = { { "loss", 0, 2, FALSE } };
+
 #define CHAIN_OF(table)                                                                            \
   {                                                                                                \
     table, G_N_ELEMENTS (table)                                                                    \
   }
 
-static const struct
+typedef struct
 {
   const Pass *passes;
   guint n_passes;
-} chains[N_CHAINS] = {
+} ChainTable;
+
+static const ChainTable chains[N_CHAINS] = {
   [CHAIN_RMSNORM_FORWARD] = CHAIN_OF (rmsnorm_forward),
   [CHAIN_RMSNORM_BACKWARD] = CHAIN_OF (rmsnorm_backward),
   [CHAIN_LAYERNORM_FORWARD] = CHAIN_OF (layernorm_forward),
   [CHAIN_LAYERNORM_BACKWARD] = CHAIN_OF (layernorm_backward),
+  [CHAIN_AUTOCAST_LAYERNORM_FORWARD] = CHAIN_OF (autocast_layernorm_forward),
+  [CHAIN_AUTOCAST_LAYERNORM_BACKWARD] = CHAIN_OF (autocast_layernorm_backward),
   [CHAIN_ROTARY] = CHAIN_OF (rotary),
   [CHAIN_SWIGLU_FORWARD] = CHAIN_OF (swiglu_forward),
   [CHAIN_SWIGLU_BACKWARD] = CHAIN_OF (swiglu_backward),
@@ -82,14 +118,44 @@ static const struct
   [CHAIN_ADD] = CHAIN_OF (add),
   [CHAIN_LOSS_FORWARD] = CHAIN_OF (loss_forward),
   [CHAIN_LOSS_BACKWARD] = CHAIN_OF (loss_backward),
+  [CHAIN_SCORES_FORWARD] = CHAIN_OF (scores_forward),
+  [CHAIN_SCORES_BACKWARD] = CHAIN_OF (scores_backward),
 };
+
+/* Where torch.compile does not change a chain, it has none here. */
+static const ChainTable compiled_chains[N_CHAINS] = {
+  [CHAIN_RMSNORM_FORWARD] = CHAIN_OF (compiled_norm_forward),
+  [CHAIN_RMSNORM_BACKWARD] = CHAIN_OF (compiled_norm_backward),
+  [CHAIN_AUTOCAST_LAYERNORM_FORWARD] = CHAIN_OF (compiled_norm_forward),
+  [CHAIN_AUTOCAST_LAYERNORM_BACKWARD] = CHAIN_OF (compiled_norm_backward),
+  [CHAIN_ROTARY] = CHAIN_OF (compiled_rotary),
+  [CHAIN_SWIGLU_FORWARD] = CHAIN_OF (compiled_swiglu_forward),
+  [CHAIN_SWIGLU_BACKWARD] = CHAIN_OF (compiled_swiglu_backward),
+};
+
+static const ChainTable fused_loss[]
+    = { CHAIN_OF (fused_loss_forward), CHAIN_OF (fused_loss_backward) };
+
+static const ChainTable *
+find_chain (const SoftwareConfig *software, Chain chain)
+{
+  gboolean is_loss = chain == CHAIN_LOSS_FORWARD || chain == CHAIN_LOSS_BACKWARD;
+
+  if (is_loss && software->loss != LOSS_EAGER)
+    return &fused_loss[chain == CHAIN_LOSS_BACKWARD];
+  if (software->compile && compiled_chains[chain].n_passes > 0)
+    return &compiled_chains[chain];
+  return &chains[chain];
+}
 
 void
 passes_add (GArray *kernels, const Workload *work, Chain chain, double elements)
 {
-  for (guint i = 0; i < chains[chain].n_passes; i++)
+  const ChainTable *table = find_chain (work->software, chain);
+
+  for (guint i = 0; i < table->n_passes; i++)
     {
-      const Pass *pass = &chains[chain].passes[i];
+      const Pass *pass = &table->passes[i];
 
       if (!pass->cast || work->casts)
         kernels_add_pass (kernels, pass->name,
@@ -97,22 +163,24 @@ passes_add (GArray *kernels, const Workload *work, Chain chain, double elements)
     }
 }
 
-static gboolean
-has_rmsnorm (const Workload *work)
+static Chain
+norm_chain (const Workload *work, gboolean forward)
 {
-  return work->model->norm == NORM_RMSNORM;
+  if (work->model->norm == NORM_RMSNORM)
+    return forward ? CHAIN_RMSNORM_FORWARD : CHAIN_RMSNORM_BACKWARD;
+  if (work->software->norms == NORMS_AUTOCAST)
+    return forward ? CHAIN_AUTOCAST_LAYERNORM_FORWARD : CHAIN_AUTOCAST_LAYERNORM_BACKWARD;
+  return forward ? CHAIN_LAYERNORM_FORWARD : CHAIN_LAYERNORM_BACKWARD;
 }
 
 void
 passes_add_norm_forward (GArray *kernels, const Workload *work)
 {
-  passes_add (kernels, work, has_rmsnorm (work) ? CHAIN_RMSNORM_FORWARD : CHAIN_LAYERNORM_FORWARD,
-              work->tokens * work->hidden);
+  passes_add (kernels, work, norm_chain (work, TRUE), work->tokens * work->hidden);
 }
 
 void
 passes_add_norm_backward (GArray *kernels, const Workload *work)
 {
-  passes_add (kernels, work, has_rmsnorm (work) ? CHAIN_RMSNORM_BACKWARD : CHAIN_LAYERNORM_BACKWARD,
-              work->tokens * work->hidden);
+  passes_add (kernels, work, norm_chain (work, FALSE), work->tokens * work->hidden);
 }

@@ -1,5 +1,5 @@
-/* Chains of memory-bound kernels as PyTorch's eager mode launches them, one
- * table a chain. */
+/* Chains of memory-bound kernels as PyTorch's eager mode launches them or as the
+ * scenario's software does it instead, one table a chain. */
 #pragma once
 
 #include <glib.h>
@@ -12,6 +12,8 @@ typedef enum
   CHAIN_RMSNORM_BACKWARD,
   CHAIN_LAYERNORM_FORWARD,
   CHAIN_LAYERNORM_BACKWARD,
+  CHAIN_AUTOCAST_LAYERNORM_FORWARD, /* in fp32 between casts */
+  CHAIN_AUTOCAST_LAYERNORM_BACKWARD,
   CHAIN_ROTARY, /* forward, and backward as well: the conjugate rotation */
   CHAIN_SWIGLU_FORWARD,
   CHAIN_SWIGLU_BACKWARD,
@@ -20,6 +22,8 @@ typedef enum
   CHAIN_ADD, /* residual forward; sum of two gradients backward */
   CHAIN_LOSS_FORWARD,
   CHAIN_LOSS_BACKWARD,
+  CHAIN_SCORES_FORWARD, /* between the two products of attention, over all scores */
+  CHAIN_SCORES_BACKWARD,
   N_CHAINS
 } Chain;
 

@@ -35,7 +35,7 @@ set_host (KernelRun *run, const Scenario *scenario, guint n_kernels)
 KernelRun
 run_of_kernels (const Scenario *scenario, const GArray *kernels, gint64 given)
 {
-  GpuSpeed speed = gpu_speed (&scenario->gpu, scenario->fsdp.param_dtype);
+  GpuSpeed speed = gpu_speed (scenario);
   KernelSums sums = kernels_sum (kernels, &speed);
   gboolean fixed = given != TIMING_NOT_GIVEN;
   KernelRun run = { .time_ps = fixed ? given : round_seconds_to_ps (sums.seconds),

@@ -32,9 +32,9 @@ model_flops_per_token (const Scenario *scenario, const ParamCount *params)
 }
 
 void
-step_cost_new (const Scenario *scenario, StepCost *cost)
+step_cost_of_micro_batch (const Scenario *scenario, guint sequences, StepCost *cost)
 {
-  Workload work = workload_new (scenario);
+  Workload work = workload_new (scenario, sequences);
   const TimingConfig *timing = &scenario->timing;
 
   *cost = (StepCost){ .params = params_count (&scenario->model) };
@@ -49,6 +49,12 @@ step_cost_new (const Scenario *scenario, StepCost *cost)
   cost->head_backward = piece (scenario, &work, head_add_backward, 0, timing->head_backward);
   cost->model_flops_per_token = model_flops_per_token (scenario, &cost->params);
   activations_measure (&work, cost);
+}
+
+void
+step_cost_new (const Scenario *scenario, StepCost *cost)
+{
+  step_cost_of_micro_batch (scenario, scenario->training.micro_batch, cost);
 }
 
 KernelRun

@@ -1,7 +1,6 @@
 /* What the pieces of a training step cost on one GPU: kernels, FLOPs, bytes,
- * seconds, activations. A first roofline: each kernel takes the longer of its
- * FLOPs over the reachable peak and its bytes over the reachable bandwidth. See
- * docs/cost.md for the kernels of each piece. */
+ * seconds, activations. docs/cost.md has the kernels of each piece, and what a
+ * kernel takes. */
 #pragma once
 
 #include "config/scenario.h"
@@ -40,6 +39,8 @@ typedef struct
 
 /* Replaces by [timing] what it gives. */
 void step_cost_new (const Scenario *scenario, StepCost *cost);
+/* The same of a micro-batch of so many sequences. */
+void step_cost_of_micro_batch (const Scenario *scenario, guint sequences, StepCost *cost);
 
 /* Work on a rank's shard or unit of @elements elements. */
 KernelRun cost_optimizer_step (const Scenario *scenario, gint64 elements);

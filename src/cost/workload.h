@@ -1,20 +1,24 @@
 /* The sizes that the kernels of one micro-batch are made of. */
 #pragma once
 
-#include "config/scenario.h"
+#include "cost/kernels.h"
 
 typedef struct
 {
   const ModelConfig *model;
-  double tokens; /* of a micro-batch on one rank */
+  const SoftwareConfig *software;
+  KernelKind matmul; /* of the blocks' linear layers */
+  double tokens;     /* of a micro-batch on one rank */
   double seq_len;
   double element; /* bytes of parameters and activations */
   double hidden;
   double queries; /* width of all query heads */
   double keys;    /* width of all key heads, and of all value heads */
   double ffn;
-  gboolean casts;      /* norms, rotary and loss go through fp32 and back */
-  gboolean repeats_kv; /* keys and values are copied out to the width of the queries */
+  double attention_overhead; /* keys that a query costs beyond those it attends to */
+  gboolean casts;            /* norms, rotary and loss go through fp32 and back */
+  gboolean repeats_kv;       /* keys and values are copied out to the width of the queries */
 } Workload;
 
-Workload workload_new (const Scenario *scenario);
+/* Of a micro-batch of so many sequences. */
+Workload workload_new (const Scenario *scenario, guint sequences);

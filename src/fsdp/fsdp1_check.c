@@ -37,6 +37,9 @@ check_sharding (const Scenario *scenario, GError **error)
     return refuse (error, "with a shard group of one rank FSDP1 falls back to NO_SHARD inside that "
                           "rank, and gradients are never reduced; use NO_SHARD or a larger "
                           "shard_group_size");
+  if (fsdp->all_gather_dtype == GATHER_FP8)
+    return refuse (error, "FSDP1 gathers flat parameters in one dtype and cannot gather in fp8; "
+                          "use api = fsdp2 or all_gather_dtype = param_dtype");
   if (fsdp->units == UNITS_EMBED_BLOCKS_HEAD)
     return refuse (error, "one unit of final norm and head needs fully_shard([norm, head]), which "
                           "FSDP1 does not have; use units = root_and_blocks or one");

@@ -6,7 +6,7 @@ static gint64
 gathered_bytes (const Fsdp2 *fsdp, guint unit)
 {
   return fsdp2_unit (fsdp, unit)->shard * units_shard_ranks (fsdp->runtime.writer->scenario)
-         * fsdp->param_bytes;
+         * fsdp2_unit (fsdp, unit)->gather_bytes;
 }
 
 static void
@@ -26,7 +26,7 @@ input_bytes (const Fsdp2 *fsdp, guint unit)
 
   if (group->sharded == SHARDED_POST_FORWARD)
     return gathered_bytes (fsdp, unit) / group->reshard_ranks;
-  return fsdp2_unit (fsdp, unit)->shard * fsdp->param_bytes;
+  return fsdp2_unit (fsdp, unit)->shard * fsdp2_unit (fsdp, unit)->gather_bytes;
 }
 
 /* On the copy-in stream: the shards in the param dtype, and from there into this
@@ -38,7 +38,8 @@ copy_in (Fsdp2 *fsdp, guint unit)
   Group *group = &fsdp->groups[unit];
   guint32 label = fsdp2_unit (fsdp, unit)->label;
   gint64 bytes = input_bytes (fsdp, unit);
-  gboolean cast = fsdp->param_bytes != fsdp->original_bytes && group->sharded == SHARDED;
+  gboolean cast
+      = fsdp2_unit (fsdp, unit)->gather_bytes != fsdp->original_bytes && group->sharded == SHARDED;
   BufferId staging = BUFFER_NONE;
 
   if (cast)

@@ -10,6 +10,9 @@ typedef struct
   Runtime *runtime;
   Writer *writer;
   Checkpointing *checkpointing;
+  const StepCost *cost; /* of the micro-batches but the last, */
+  StepCost last_cost;   /* and of that */
+  EventId end;          /* of the compute stream's step */
   BufferId head_saved;
   gboolean has_states; /* the optimizer has stepped once */
 } Step;
@@ -160,6 +163,22 @@ optimizer_step (Step *step)
   program_free_buffer (writer->program, temporaries, 0);
 }
 
+/* What a framework does between steps; where it reads the loss, it waits first. */
+static void
+between_steps (Step *step)
+{
+  Writer *writer = step->writer;
+  const SoftwareConfig *software = &writer->scenario->software;
+
+  if (software->synchronizes)
+    {
+      program_record (writer->program, step->end, writer->compute);
+      program_host_wait (writer->program, step->end, 0,
+                         writer_label (writer, TIMELINE_WAIT, UNIT_ROOT));
+    }
+  program_host_busy (writer->program, software->step_overhead_ps);
+}
+
 static void
 training_step (Step *step)
 {
@@ -170,6 +189,7 @@ training_step (Step *step)
   for (guint i = 0; i < training->grad_accum; i++)
     {
       writer->micro_batch = i;
+      writer->cost = i + 1 == training->grad_accum ? &step->last_cost : step->cost;
       runtime->sync_gradients = !training->no_sync || i + 1 == training->grad_accum;
       forward (step);
       backward (step);
@@ -179,6 +199,7 @@ training_step (Step *step)
   optimizer_step (step);
   runtime->hooks->zero_grad (runtime);
   program_end_of_step (writer->program, writer->compute);
+  between_steps (step);
 }
 
 void
@@ -186,12 +207,21 @@ step_write_program (Runtime *runtime)
 {
   Writer *writer = runtime->writer;
   const SimulationConfig *simulation = &writer->scenario->simulation;
+  const TrainingConfig *training = &writer->scenario->training;
   g_autoptr (Checkpointing) checkpointing = checkpointing_new (runtime);
-  Step step = { .runtime = runtime, .writer = writer, .checkpointing = checkpointing };
+  Step step = { .runtime = runtime,
+                .writer = writer,
+                .checkpointing = checkpointing,
+                .cost = writer->cost,
+                .end = program_add_event (writer->program) };
 
+  step.last_cost = *writer->cost;
+  if (training->last_micro_batch > 0 && training->last_micro_batch < training->micro_batch)
+    step_cost_of_micro_batch (writer->scenario, training->last_micro_batch, &step.last_cost);
   runtime->hooks->load (runtime);
   program_end_of_load (writer->program);
   for (guint i = 0; i < simulation->warmup_steps + simulation->steps; i++)
     training_step (&step);
+  writer->cost = step.cost;
   program_seal (writer->program, simulation->warmup_steps);
 }

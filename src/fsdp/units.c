@@ -29,6 +29,15 @@ given_or_none (gint64 time)
                  : (label) == UNIT_HEAD  ? (timing)->head_##collective                             \
                                          : (timing)->collective)
 
+/* Only the blocks' linear weights know fp8; their norms, one in thousands, go along. */
+static guint
+gather_bytes (const FsdpConfig *fsdp, guint32 label)
+{
+  if (fsdp->all_gather_dtype == GATHER_FP8 && label >= UNIT_FIRST_BLOCK)
+    return 1;
+  return dtype_bytes (fsdp->param_dtype);
+}
+
 /* The next unit in forward order; its index. */
 static guint
 add_unit (Units *units, const Scenario *scenario, guint32 label, gint64 elements)
@@ -40,6 +49,7 @@ add_unit (Units *units, const Scenario *scenario, guint32 label, gint64 elements
   units->list[units->n] = (Unit){ .label = label,
                                   .elements = elements,
                                   .shard = shard,
+                                  .gather_bytes = gather_bytes (&scenario->fsdp, label),
                                   .all_gather = GIVEN (timing, label, all_gather),
                                   .reduce_scatter = GIVEN (timing, label, reduce_scatter),
                                   .all_reduce = GIVEN (timing, label, all_reduce) };

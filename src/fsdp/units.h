@@ -12,6 +12,7 @@ typedef struct
   guint32 label;      /* UNIT_ROOT, UNIT_FIRST_BLOCK + k, … */
   gint64 elements;    /* parameters */
   gint64 shard;       /* of one rank, padded: ceil (elements / shard ranks) */
+  guint gather_bytes; /* an element, as it is gathered */
   SimTime all_gather; /* given times, or SIM_TIME_NONE */
   SimTime reduce_scatter;
   SimTime all_reduce;

@@ -32,10 +32,13 @@ describe_model (const ReportEntry *entry)
 {
   const Scenario *scenario = entry->run.scenario;
   const TrainingConfig *training = &scenario->training;
+  g_autofree char *last = training->last_micro_batch > 0
+                              ? g_strdup_printf (", the last of %u", training->last_micro_batch)
+                              : g_strdup ("");
 
-  return g_strdup_printf ("%s, %u blocks; micro-batch %u x %u tokens, grad_accum %u",
+  return g_strdup_printf ("%s, %u blocks; micro-batch %u x %u tokens, grad_accum %u%s",
                           scenario->model.name, scenario->model.layers, training->micro_batch,
-                          training->seq_len, training->grad_accum);
+                          training->seq_len, training->grad_accum, last);
 }
 
 static char *

@@ -33,12 +33,14 @@ static void
 gather_facts (const Scenario *scenario, const StepCost *cost, RunFacts *facts)
 {
   const TrainingConfig *training = &scenario->training;
-  const double tokens_per_micro_batch = (double)training->micro_batch * training->seq_len;
+  const guint last
+      = training->last_micro_batch > 0 ? training->last_micro_batch : training->micro_batch;
+  const double sequences = (double)training->micro_batch * (training->grad_accum - 1) + last;
 
   *facts = (RunFacts){
     .n_ranks = scenario_ranks (scenario),
     .peak_flops = cost_peak_flops (scenario),
-    .tokens_per_step = tokens_per_micro_batch * training->grad_accum * scenario_ranks (scenario),
+    .tokens_per_step = sequences * training->seq_len * scenario_ranks (scenario),
     .model_flops_per_token = cost->model_flops_per_token,
     .hardware_flops_per_token
     = cost->model_flops_per_token + recomputed_flops_per_token (scenario, cost),
