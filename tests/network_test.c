@@ -22,16 +22,20 @@ round_cluster (void)
                           .ring_bytes_per_s = 200e9,
                           .intra_factor = 0.5,
                           .shard_copy_bytes_per_s = 500e9,
+                          .reduce_copy_bytes_per_s = 500e9,
                           .ramp = 0,
                           .multi_node_ps = 15000000,
                           .base_ps = { 10000000, 20000000, 30000000 },
                           .step_ps = { 1000000, 2000000, 4000000 },
+                          .simple_reduce_step_ps = 4000000,
                           .hop_ps = { 5000000, 10000000, 20000000 },
                           .efficiency = { 0.25, 0.5, 1 },
                           .nccl_generation = NCCL_AMPERE,
                           .nccl_channels = 24,
                           .graph_bytes_per_s = 240e9 };
 }
+
+#define GROUP(n_ranks, n_nodes) ((GroupShape){ .ranks = n_ranks, .nodes = n_nodes })
 
 static CollectiveCost
 cost_of (const ClusterConfig *cluster, CollectiveKind kind, GroupShape shape, gint64 bytes,
@@ -55,7 +59,7 @@ static void
 one_node_all_gather_takes_ranks_less_one_steps (void **state)
 {
   ClusterConfig cluster = round_cluster ();
-  GroupShape node = { 8, 1 };
+  GroupShape node = GROUP (8, 1);
 
   (void)state;
   assert_time (&cluster, COLLECTIVE_ALL_GATHER, node, 800000000, 3758000000);
@@ -66,8 +70,7 @@ static void
 in_place_saves_the_copy_of_the_own_shard (void **state)
 {
   ClusterConfig cluster = round_cluster ();
-  CollectiveCost cost
-      = cost_of (&cluster, COLLECTIVE_ALL_GATHER, (GroupShape){ 8, 1 }, 800000000, TRUE);
+  CollectiveCost cost = cost_of (&cluster, COLLECTIVE_ALL_GATHER, GROUP (8, 1), 800000000, TRUE);
 
   (void)state;
   assert_int_equal (cost.time_ps, 3558000000);
@@ -81,7 +84,7 @@ all_reduce_goes_round_twice (void **state)
   ClusterConfig cluster = round_cluster ();
 
   (void)state;
-  assert_time (&cluster, COLLECTIVE_ALL_REDUCE, (GroupShape){ 8, 1 }, 800000000, 7086000000);
+  assert_time (&cluster, COLLECTIVE_ALL_REDUCE, GROUP (8, 1), 800000000, 7086000000);
 }
 
 /* Chunks of 140 MB take 700 us, 7 of them 4900 us, whose root is 70: with 2 us^0.5
@@ -93,7 +96,7 @@ the_ramp_grows_with_the_root_of_the_transfer (void **state)
 
   (void)state;
   cluster.ramp = 2;
-  assert_time (&cluster, COLLECTIVE_ALL_GATHER, (GroupShape){ 8, 1 }, 1120000000, 5378000000);
+  assert_time (&cluster, COLLECTIVE_ALL_GATHER, GROUP (8, 1), 1120000000, 5378000000);
 }
 
 /* Two nodes, 1.6 GB: a chunk of 100 MB takes 1000 us at the 100 GB/s left inside
@@ -106,7 +109,7 @@ two_nodes_are_bound_by_the_slower_link (void **state)
   ClusterConfig cluster = round_cluster ();
 
   (void)state;
-  assert_time (&cluster, COLLECTIVE_ALL_GATHER, (GroupShape){ 16, 2 }, 1600000000, 15269000000);
+  assert_time (&cluster, COLLECTIVE_ALL_GATHER, GROUP (16, 2), 1600000000, 15269000000);
 }
 
 /* 4 ranks on 4 nodes, as in HSDP's replicate groups: no step inside a node, and of
@@ -116,7 +119,7 @@ static void
 sibling_groups_share_the_nics (void **state)
 {
   ClusterConfig cluster = round_cluster ();
-  GroupShape replicas = { 4, 4 };
+  GroupShape replicas = GROUP (4, 4);
 
   (void)state;
   assert_time (&cluster, COLLECTIVE_ALL_GATHER, replicas, 100000000, 3155000000);
@@ -136,8 +139,8 @@ an_uneven_group_is_judged_by_its_fullest_node (void **state)
   ClusterConfig cluster = round_cluster ();
 
   (void)state;
-  assert_time (&cluster, COLLECTIVE_ALL_GATHER, (GroupShape){ 6, 2 }, 450000000, 5219000000);
-  assert_time (&cluster, COLLECTIVE_ALL_GATHER, (GroupShape){ 5, 2 }, 450000000, 5049000000);
+  assert_time (&cluster, COLLECTIVE_ALL_GATHER, GROUP (6, 2), 450000000, 5219000000);
+  assert_time (&cluster, COLLECTIVE_ALL_GATHER, GROUP (5, 2), 450000000, 5049000000);
 }
 
 /* 8,000 B: NCCL's model gives LL 6.6 + 7 x 0.6 us, the others 13 us and more of
@@ -147,8 +150,7 @@ static void
 small_messages_run_under_ll (void **state)
 {
   ClusterConfig cluster = round_cluster ();
-  CollectiveCost cost
-      = cost_of (&cluster, COLLECTIVE_ALL_GATHER, (GroupShape){ 8, 1 }, 8000, FALSE);
+  CollectiveCost cost = cost_of (&cluster, COLLECTIVE_ALL_GATHER, GROUP (8, 1), 8000, FALSE);
 
   (void)state;
   assert_int_equal (cost.protocol, PROTOCOL_LL);
@@ -176,8 +178,7 @@ protocols_change_where_the_estimates_meet (void **state)
   (void)state;
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     assert_int_equal (
-        cost_of (&cluster, COLLECTIVE_ALL_GATHER, (GroupShape){ 8, 1 }, cases[i].bytes, FALSE)
-            .protocol,
+        cost_of (&cluster, COLLECTIVE_ALL_GATHER, GROUP (8, 1), cases[i].bytes, FALSE).protocol,
         cases[i].protocol);
 }
 
@@ -190,7 +191,7 @@ pcie_has_no_ll128 (void **state)
   cluster.intra_link = INTRA_PCIE;
   for (gint64 bytes = 8; bytes < (G_GINT64_CONSTANT (1) << 36); bytes *= 2)
     assert_int_not_equal (
-        cost_of (&cluster, COLLECTIVE_ALL_GATHER, (GroupShape){ 8, 1 }, bytes, FALSE).protocol,
+        cost_of (&cluster, COLLECTIVE_ALL_GATHER, GROUP (8, 1), bytes, FALSE).protocol,
         PROTOCOL_LL128);
 }
 
@@ -201,11 +202,12 @@ static void
 ll_between_nodes_is_capped (void **state)
 {
   ClusterConfig cluster = round_cluster ();
-  CollectiveCall call
-      = { .kind = COLLECTIVE_ALL_GATHER, .shape = { 16, 2 }, .bytes = 360000, .in_place = FALSE };
+  CollectiveCall call = {
+    .kind = COLLECTIVE_ALL_GATHER, .shape = GROUP (16, 2), .bytes = 360000, .in_place = FALSE
+  };
 
   (void)state;
-  assert_int_equal (round (ring_time_us (&cluster, &call, PROTOCOL_LL) * 1e6), 57645000);
+  assert_int_equal (round (ring_time (&cluster, &call, PROTOCOL_LL).us * 1e6), 57645000);
 }
 
 /* Two nodes: with an AMD CPU NCCL takes the "Ampere" row, 22.5 GB/s for LL instead
@@ -218,7 +220,7 @@ static void
 the_cpu_decides_on_ll_between_nodes (void **state)
 {
   ClusterConfig cluster = round_cluster ();
-  GroupShape nodes = { 16, 2 };
+  GroupShape nodes = GROUP (16, 2);
 
   (void)state;
   assert_int_equal (cost_of (&cluster, COLLECTIVE_ALL_GATHER, nodes, 1124000, FALSE).protocol,
@@ -238,8 +240,8 @@ one_rank_or_no_bytes_cost_nothing (void **state)
   ClusterConfig cluster = round_cluster ();
 
   (void)state;
-  assert_time (&cluster, COLLECTIVE_ALL_REDUCE, (GroupShape){ 1, 1 }, 800000000, 0);
-  assert_time (&cluster, COLLECTIVE_ALL_REDUCE, (GroupShape){ 8, 1 }, 0, 0);
+  assert_time (&cluster, COLLECTIVE_ALL_REDUCE, GROUP (1, 1), 800000000, 0);
+  assert_time (&cluster, COLLECTIVE_ALL_REDUCE, GROUP (8, 1), 0, 0);
 }
 
 static void
@@ -277,7 +279,8 @@ shapes_follow_from_ranks_placed_node_by_node (void **state)
 static void
 a_protocol_is_never_faster_for_more_bytes_or_less_bandwidth (void **state)
 {
-  static const GroupShape shapes[] = { { 2, 1 }, { 8, 1 }, { 16, 2 }, { 4, 4 }, { 32, 4 } };
+  const GroupShape shapes[]
+      = { GROUP (2, 1), GROUP (8, 1), GROUP (16, 2), GROUP (4, 4), GROUP (32, 4) };
   ClusterConfig fast = round_cluster ();
   ClusterConfig slow_ring, slow_nics;
 
@@ -293,11 +296,11 @@ a_protocol_is_never_faster_for_more_bytes_or_less_bandwidth (void **state)
           {
             CollectiveCall call = { .kind = kind, .shape = shapes[shape], .bytes = bytes };
             CollectiveCall more = { .kind = kind, .shape = shapes[shape], .bytes = 1.5 * bytes };
-            double us = ring_time_us (&fast, &call, protocol);
+            double us = ring_time (&fast, &call, protocol).us;
 
-            assert_true (ring_time_us (&fast, &more, protocol) > us);
-            assert_true (ring_time_us (&slow_ring, &call, protocol) >= us);
-            assert_true (ring_time_us (&slow_nics, &call, protocol) >= us);
+            assert_true (ring_time (&fast, &more, protocol).us > us);
+            assert_true (ring_time (&slow_ring, &call, protocol).us >= us);
+            assert_true (ring_time (&slow_nics, &call, protocol).us >= us);
           }
 }
 
@@ -309,7 +312,7 @@ times_stay_within_what_an_engine_can_add_up (void **state)
 
   (void)state;
   cluster.ring_bytes_per_s = 1;
-  assert_time (&cluster, COLLECTIVE_ALL_GATHER, (GroupShape){ 8, 1 }, 1000000000,
+  assert_time (&cluster, COLLECTIVE_ALL_GATHER, GROUP (8, 1), 1000000000,
                G_GINT64_CONSTANT (10000000000000000));
 }
 

@@ -170,10 +170,10 @@ a_derived_cluster_keeps_its_sources_constants (void **state)
   const Scenario *first = scenario_file_variant (ampere, 0);
   const Scenario *second = scenario_file_variant (efa, 0);
 
-  assert_int_equal (second->cluster.base_ps[PROTOCOL_SIMPLE], 16040000);
-  assert_int_equal (first->cluster.base_ps[PROTOCOL_SIMPLE], 16040000);
-  assert_int_equal (first->cluster.hop_ps[PROTOCOL_SIMPLE], 25000000);
-  assert_int_equal (second->cluster.hop_ps[PROTOCOL_SIMPLE], 61000000);
+  assert_int_equal (second->cluster.base_ps[PROTOCOL_SIMPLE], 15650000);
+  assert_int_equal (first->cluster.base_ps[PROTOCOL_SIMPLE], 15650000);
+  assert_int_equal (first->cluster.hop_ps[PROTOCOL_SIMPLE], 26600000);
+  assert_int_equal (second->cluster.hop_ps[PROTOCOL_SIMPLE], 148400000);
   assert_string_equal (first->gpu.name, "a100-sxm-40g");
   assert_string_equal (second->gpu.name, "a100-sxm-80g");
 }

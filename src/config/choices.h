@@ -15,6 +15,8 @@
 #undef CHOICE
 #undef CHOICES_END
 
+#define N_COLLECTIVES (COLLECTIVE_ALL_TO_ALL + 1)
+
 /* The words of each enumeration in order, NULL-terminated: FsdpApi_words[API_FSDP1] is "fsdp1". */
 #define CHOICES_BEGIN(type, prefix) extern const char *const type##_words[];
 #define CHOICE(name, text)

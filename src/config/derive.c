@@ -101,6 +101,18 @@ derive_simulation (const GpuConfig *gpu, SimulationConfig *simulation)
     simulation->ranks = RANKS_ALL;
 }
 
+static void
+derive_cluster (ClusterConfig *cluster)
+{
+  cluster->efficiency[PROTOCOL_SIMPLE] = 1;
+  if (cluster->reduce_copy_bytes_per_s == AUTO_REAL)
+    cluster->reduce_copy_bytes_per_s = cluster->shard_copy_bytes_per_s;
+  if (cluster->simple_reduce_step_ps == AUTO_WHOLE)
+    cluster->simple_reduce_step_ps = cluster->step_ps[PROTOCOL_SIMPLE];
+  if (cluster->nvls_ramp == AUTO_REAL)
+    cluster->nvls_ramp = cluster->ramp / 2;
+}
+
 void
 derive (const Resolved *resolved, Scenario *scenario)
 {
@@ -109,5 +121,5 @@ derive (const Resolved *resolved, Scenario *scenario)
   derive_groups (scenario);
   derive_gpu (&scenario->gpu);
   derive_simulation (&scenario->gpu, &scenario->simulation);
-  scenario->cluster.efficiency[PROTOCOL_SIMPLE] = 1;
+  derive_cluster (&scenario->cluster);
 }

@@ -71,6 +71,18 @@ of_cluster (KeyId key, const ClusterConfig *cluster)
     case ID_cluster_ll128_hop:
     case ID_cluster_simple_hop:
     case ID_cluster_cpu:
+    case ID_cluster_tree_efficiency:
+    case ID_cluster_tree_latency:
+    case ID_cluster_tree_hop_factor:
+    case ID_cluster_tree_ramp:
+    case ID_cluster_nvls_tree_efficiency:
+    case ID_cluster_send_efficiency:
+    case ID_cluster_all_to_all_efficiency:
+    case ID_cluster_placement:
+    case ID_cluster_node_placement:
+    case ID_cluster_nodes_per_leaf:
+    case ID_cluster_oversubscription:
+    case ID_cluster_rail_optimised:
       return cluster->nodes == 1 ? "no effect on one node" : NULL;
     default:
       return NULL;

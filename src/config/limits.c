@@ -129,10 +129,13 @@ slowest_bytes_per_s (const ClusterConfig *cluster)
   double rate
       = MIN (cluster->ring_bytes_per_s * cluster->intra_factor, cluster->shard_copy_bytes_per_s);
 
+  rate = MIN (rate, cluster->reduce_copy_bytes_per_s);
+  if (cluster->all_reduce_copy_bytes_per_s > 0)
+    rate = MIN (rate, cluster->all_reduce_copy_bytes_per_s);
   /* Of groups that share a node each has its part of the cards. */
   if (cluster->nodes > 1)
     rate = MIN (rate, cluster->nic_bytes_per_s * cluster->nic_efficiency * cluster->nics_per_node
-                          / cluster->gpus_per_node);
+                          / cluster->gpus_per_node / cluster->oversubscription);
   return rate * share;
 }
 
@@ -148,6 +151,7 @@ latency_seconds_at_most (const Scenario *scenario)
       fixed_ps += cluster->base_ps[i];
       steps_ps += (double)MAX (cluster->step_ps[i], cluster->hop_ps[i]);
     }
+  steps_ps += (double)cluster->simple_reduce_step_ps;
   return ((double)fixed_ps + 2.0 * scenario_ranks (scenario) * steps_ps) * 1e-12;
 }
 

@@ -68,23 +68,45 @@ typedef struct
   double nic_bytes_per_s; /* one NIC, one direction, nominal */
   double nic_efficiency;
   IntraLink intra_link;
-  double ring_bytes_per_s;       /* bus bandwidth of a ring inside one node */
-  double intra_factor;           /* of it that is left in a ring over several nodes */
-  double shard_copy_bytes_per_s; /* copying the rank's own shard, out of place */
-  double ramp;                   /* us^0.5: slow climb of the Simple protocol to its peak */
-  gint64 multi_node_ps;          /* added once where a ring spans nodes */
+  double ring_bytes_per_s;            /* bus bandwidth of a ring inside one node */
+  double intra_factor;                /* of it that is left in a ring over several nodes */
+  double shard_copy_bytes_per_s;      /* copying the rank's own shard, out of place: all-gather */
+  double reduce_copy_bytes_per_s;     /* the same of a reduce-scatter; 0: it costs nothing */
+  double all_reduce_copy_bytes_per_s; /* the same of a ring all-reduce; 0: it costs nothing */
+  double ramp;                        /* us^0.5: slow climb of the Simple protocol to its peak */
+  double simple_overlap;              /* exponent that joins latency and transfer; 1: their sum */
+  gint64 multi_node_ps;               /* added once where a ring spans nodes */
   gint64 base_ps[N_PROTOCOLS];
   gint64 step_ps[N_PROTOCOLS];    /* of a step inside the node */
+  gint64 simple_reduce_step_ps;   /* of a step that reduces, inside the node, Simple */
   gint64 hop_ps[N_PROTOCOLS];     /* of a step between nodes */
   double efficiency[N_PROTOCOLS]; /* of the bandwidth that the protocol reaches; Simple: 1 */
+  double nvls_bytes_per_s;        /* algorithm bandwidth of NVLS all-reduce; 0: none */
+  gint64 nvls_base_ps;
+  double nvls_ramp;               /* us^0.5 */
+  guint nvls_ranks;               /* of a node that it takes at least */
+  double nvls_tree_efficiency;    /* of NVLS and NICs that NVLSTree reaches; 0: none */
+  double tree_efficiency;         /* of ring and NICs that a tree all-reduce reaches; 0: none */
+  gint64 tree_ps;                 /* added once to a tree */
+  double tree_hop_factor;         /* a tree's hop between nodes, of a ring's */
+  double tree_ramp;               /* us^0.5 */
+  double send_efficiency;         /* of a NIC that one send between nodes reaches */
+  double all_to_all_efficiency;   /* of the NICs that an all-to-all reaches */
+  double all_to_all_ramp;         /* us^0.5 */
   NcclGeneration nccl_generation; /* whose rows of NCCL's tuning table choose the protocol */
+  NcclVersion nccl_version;       /* whose table */
   guint nccl_channels;
   double graph_bytes_per_s; /* ring bandwidth that NCCL's own tuning assumes */
   CpuVendor cpu;
-  gint64 kernel_launch_ps;     /* host time to launch one kernel */
-  gint64 collective_launch_ps; /* host time to launch one collective */
-  gint64 fsdp_hook_ps;         /* host time of one FSDP hook (pre/post forward/backward) */
-  gint64 limiter_wakeup_ps;    /* host time after the rate limiter's wait really blocked */
+  RankPlacement placement;      /* which ranks share a node */
+  NodePlacement node_placement; /* how the job's nodes lie under leaf switches */
+  guint nodes_per_leaf;         /* that reach each other below the spine; 0: all */
+  double oversubscription;      /* of the leaves' uplinks; 1: none */
+  gboolean rail_optimised;      /* a leaf switch for each NIC of a node */
+  gint64 kernel_launch_ps;      /* host time to launch one kernel */
+  gint64 collective_launch_ps;  /* host time to launch one collective */
+  gint64 fsdp_hook_ps;          /* host time of one FSDP hook (pre/post forward/backward) */
+  gint64 limiter_wakeup_ps;     /* host time after the rate limiter's wait really blocked */
 } ClusterConfig;
 
 /* What a framework runs besides FSDP itself. */

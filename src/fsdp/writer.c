@@ -51,10 +51,13 @@ op_of (CollectiveKind kind)
     case COLLECTIVE_REDUCE_SCATTER:
       return TIMELINE_REDUCE_SCATTER;
     case COLLECTIVE_ALL_REDUCE:
-    case N_COLLECTIVES:
-      break;
+      return TIMELINE_ALL_REDUCE;
+    case COLLECTIVE_BROADCAST:
+    case COLLECTIVE_SEND_RECV:
+    case COLLECTIVE_ALL_TO_ALL:
+      break; /* FSDP has none */
     }
-  return TIMELINE_ALL_REDUCE;
+  g_assert_not_reached ();
 }
 
 void

@@ -2,6 +2,8 @@
 
 #include "net/nccl_tuning.h"
 
+#include <math.h>
+
 #include "net/ring.h"
 
 #define BYTES_PER_US_PER_GB_PER_S 1e3
@@ -17,7 +19,24 @@ static const GenerationCaps generation_caps[] = {
   [NCCL_VOLTA] = { { 39.0, 39.0, 20.4 }, 20.0 },
   [NCCL_AMPERE] = { { 87.7, 22.5, 19.0 }, 20.0 },
   [NCCL_HOPPER] = { { 141.0, 45.0, 35.0 }, 36.7 },
-  [NCCL_BLACKWELL] = { { 282.0, 90.0, 70.0 }, 40.0 },
+  [NCCL_BLACKWELL] = { { 282.0, 90.0, 70.0 }, 0 }, /* by version, below */
+};
+
+static const double blackwell_ll128_per_channel[] = {
+  [NCCL_VERSION_2_27] = 73.4,
+  [NCCL_VERSION_2_29] = 34.5,
+  [NCCL_VERSION_2_30] = 40.0,
+};
+
+/* Index: 64 B, 128 B, … */
+#define TREE_SIZES 23
+static const double tree_corrections[N_PROTOCOLS][TREE_SIZES] = {
+  { 1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5,
+    0.4, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.0, 1.0, 1.0 },
+  { 1.0, 1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.8, 0.8, 0.7, 0.6, 0.6,
+    0.6, 0.6, 0.6, 0.6, 0.8, 0.9, 0.9, 0.9, 0.9, 1.0, 1.0 },
+  { 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.8, 0.7, 0.6, 0.6, 0.5,
+    0.5, 0.5, 0.5, 0.6, 0.7, 0.8, 0.7, 0.7, 0.8, 0.9, 0.9 },
 };
 
 /* Latencies of a ring, us, by protocol: LL, LL128, Simple. */
@@ -38,6 +57,22 @@ nccl_ll_cap_bytes_per_us (NcclGeneration generation, guint nodes)
   return cap_of (generation, nodes) * BYTES_PER_US_PER_GB_PER_S;
 }
 
+double
+nccl_tree_correction (double bytes, NcclProtocol protocol)
+{
+  double size = bytes >= 64 ? floor (log2 (bytes / 64)) : TREE_SIZES;
+
+  return size < TREE_SIZES ? tree_corrections[protocol][(guint)size] : 1;
+}
+
+static double
+ll128_per_channel (const ClusterConfig *cluster)
+{
+  if (cluster->nccl_generation == NCCL_BLACKWELL)
+    return blackwell_ll128_per_channel[cluster->nccl_version];
+  return generation_caps[cluster->nccl_generation].ll128_per_channel;
+}
+
 /* Over several nodes NCCL takes the row of the CPU's vendor, not the GPU's. */
 static double
 ll_cap (const ClusterConfig *cluster, guint nodes)
@@ -53,12 +88,11 @@ bus_bandwidth (const ClusterConfig *cluster, const GroupShape *shape, NcclProtoc
 {
   double inter = call_links (cluster, shape).inter_bytes_per_us / BYTES_PER_US_PER_GB_PER_S;
   double graph = MIN (cluster->graph_bytes_per_s / 1e9, inter);
-  double per_channel = generation_caps[cluster->nccl_generation].ll128_per_channel;
 
   if (protocol == PROTOCOL_LL)
     return MIN (ll_cap (cluster, shape->nodes), 0.5 * graph);
   if (protocol == PROTOCOL_LL128)
-    return MIN (0.92 * graph, cluster->nccl_channels * per_channel);
+    return MIN (0.92 * graph, cluster->nccl_channels * ll128_per_channel (cluster));
   return graph;
 }
 
@@ -79,8 +113,10 @@ estimate_us (const ClusterConfig *cluster, const CollectiveCall *call, NcclProto
 {
   RingSteps steps = ring_steps (call->kind, &call->shape);
   double bus = bus_bandwidth (cluster, &call->shape, protocol) * BYTES_PER_US_PER_GB_PER_S;
-  double algorithm = bus * call->shape.ranks / (steps.intra + steps.inter);
+  double algorithm = bus;
 
+  if (call->kind != COLLECTIVE_BROADCAST)
+    algorithm = bus * call->shape.ranks / (steps.intra + steps.inter);
   return base_us[protocol] + steps.intra * intra_hop_us (cluster, call->shape.nodes, protocol)
          + steps.inter * network_hop_us[protocol] + call->bytes / algorithm;
 }

@@ -11,3 +11,6 @@ NcclProtocol nccl_choose_protocol (const ClusterConfig *cluster, const Collectiv
 /* NCCL's cap on the bandwidth of the LL protocol between nodes (llMaxBw), in bytes a microsecond.
  */
 double nccl_ll_cap_bytes_per_us (NcclGeneration generation, guint nodes);
+
+/* What a tree all-reduce of @bytes reaches of its bandwidth (treeCorrectionFactor). */
+double nccl_tree_correction (double bytes, NcclProtocol protocol);

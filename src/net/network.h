@@ -1,26 +1,38 @@
-/* What a collective costs on a cluster: NCCL's rings over intra-node links and
- * NICs, with a latency for each step. Built once from the cluster's figures,
- * then read-only and safe to share between threads. docs/network.md has the
- * formulas and where the constants come from. */
+/* What a collective costs on a cluster: NCCL's rings, trees and NVLS over
+ * intra-node links and NICs, with a latency for each step. Built once from the
+ * cluster's figures, then read-only and safe to share between threads.
+ * docs/network.md has the formulas and where the constants come from. */
 #pragma once
 
 #include "config/scenario.h"
 
+/* Algorithms, by the names that NCCL_ALGO gives them but for the last: sends and
+ * receives between pairs of ranks. */
 typedef enum
 {
-  COLLECTIVE_ALL_GATHER,
-  COLLECTIVE_REDUCE_SCATTER,
-  COLLECTIVE_ALL_REDUCE,
-  N_COLLECTIVES
-} CollectiveKind;
+  ALGORITHM_RING,
+  ALGORITHM_TREE,
+  ALGORITHM_NVLS,
+  ALGORITHM_NVLS_TREE,
+  ALGORITHM_PAIRS,
+  N_ALGORITHMS
+} NcclAlgorithm;
 
-/* The ranks of one communicator: how many, over how many nodes. The ranks are
- * spread evenly; the groups that share their nodes run the same collective at
- * the same time, so each has its share of the NICs. */
+/* "Ring", "Tree", "NVLS", "NVLSTree", "Pairs", and "LL", "LL128", "Simple", as
+ * NCCL_ALGO and NCCL_PROTO take them. */
+const char *network_algorithm_name (NcclAlgorithm algorithm);
+const char *network_protocol_name (NcclProtocol protocol);
+
+/* The ranks of one communicator: how many, over how many nodes, spread evenly. */
 typedef struct
 {
   guint ranks;
   guint nodes;
+  guint leaves; /* leaf switches over those nodes; 0 where it does not matter */
+  /* FALSE: the groups that share its nodes run the same collective at the same time,
+   * so each has its share of the NICs, as in a training job. TRUE: it has them to
+   * itself, as in nccl-tests. */
+  gboolean alone;
 } GroupShape;
 
 typedef struct _Network Network;
@@ -29,18 +41,35 @@ Network *network_new (const ClusterConfig *cluster);
 void network_free (Network *network);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Network, network_free)
 
-/* Shape of the group {first, first + stride, …} of @ranks ranks, which are
- * placed node by node. */
+/* Shape of the group {first, first + stride, …} of @ranks ranks, which lie on the
+ * nodes as cluster.placement says. */
 GroupShape network_group_shape (const Network *network, guint first, guint ranks, guint stride);
+
+/* Shape of @ranks ranks on @nodes nodes that have the cluster to themselves. */
+GroupShape network_lone_shape (const Network *network, guint ranks, guint nodes);
 
 /* How a collective would run. */
 typedef struct
 {
   gint64 time_ps;
+  double time_us; /* the same before it is rounded to picoseconds */
+  NcclAlgorithm algorithm;
   NcclProtocol protocol;
+  /* Where the time goes. For latency_ps no link is busy, for transfer_ps the links
+   * are, each to its share: of every rank's link inside its node, and of all NICs of
+   * every node of the group, in each direction. The two times add up to time_ps, so
+   * whoever lets collectives share links (max-min: the shares of those that run
+   * together add up to 1 at most on every link) has time_ps for one that runs alone.
+   * Latency first, then transfer. */
+  gint64 latency_ps;
+  gint64 transfer_ps;
+  double intra_share;
+  double inter_share;
+  double intra_bytes; /* payload that each rank sends inside its node */
+  double inter_bytes; /* payload that each node sends out */
 } CollectiveCost;
 
-/* @bytes as nccl-tests counts them: all-gather output, reduce-scatter input,
- * all-reduce buffer. A group of one rank and an empty buffer cost nothing. */
+/* @bytes as nccl-tests counts them: all-gather output, reduce-scatter and all-to-all
+ * input, the buffer of all others. A group of one rank and an empty buffer cost nothing. */
 CollectiveCost network_collective (const Network *network, CollectiveKind kind,
                                    const GroupShape *shape, gint64 bytes, gboolean in_place);

@@ -1,6 +1,7 @@
 /* NCCL's ring: each rank sends a chunk of 1/ranks of the buffer to the next, so
  * often that every chunk has gone round. Most steps stay inside a node; each node
- * has one that leaves it. */
+ * has one that leaves it. A broadcast sends the whole buffer round once, in pieces
+ * that follow each other. */
 #pragma once
 
 #include "net/call.h"
@@ -15,8 +16,8 @@ typedef struct
 RingSteps ring_steps (CollectiveKind kind, const GroupShape *shape);
 
 /* Under one protocol. More bytes or less bandwidth never makes it shorter. */
-double ring_time_us (const ClusterConfig *cluster, const CollectiveCall *call,
-                     NcclProtocol protocol);
+CollectiveTime ring_time (const ClusterConfig *cluster, const CollectiveCall *call,
+                          NcclProtocol protocol);
 
 /* Under the protocol that NCCL would choose. */
-CollectiveCost ring_collective (const ClusterConfig *cluster, const CollectiveCall *call);
+CollectiveTime ring_collective (const ClusterConfig *cluster, const CollectiveCall *call);

@@ -53,7 +53,7 @@ prepared_kernel_time_noisy (const Prepared *prepared, guint32 index, guint rank)
 static GroupShape
 widest_shape (const Network *network, const ProgramCommunicator *communicator, guint n_ranks)
 {
-  GroupShape widest = { communicator->ranks, 0 };
+  GroupShape widest = { .ranks = communicator->ranks };
   guint block = communicator->ranks * communicator->stride;
 
   for (guint first = 0; first < n_ranks; first += block)
