@@ -220,7 +220,7 @@ const IniSection *
 ini_sections (const IniFile *ini, guint *n)
 {
   *n = ini->sections->len;
-  return &g_array_index (ini->sections, IniSection, 0);
+  return (const IniSection *)(gconstpointer)ini->sections->data; /* NULL where there are none */
 }
 
 const IniEntry *

@@ -49,28 +49,28 @@ is_pipe (int descriptor)
   return fstat (descriptor, &status) == 0 && S_ISFIFO (status.st_mode);
 }
 
-/* Up to @capacity bytes of it. A pipe that no one has opened for writing yet looks
- * as if it were at its end. */
+/* Up to a byte more than is allowed, into @text. A pipe that no one has opened for
+ * writing yet looks as if it were at its end. */
 static gboolean
-read_some (int descriptor, char *buffer, gsize capacity, gsize *length, GError **error)
+read_some (int descriptor, GString *text, GError **error)
 {
   gboolean waited = FALSE;
 
-  *length = 0;
-  while (*length < capacity)
+  while (text->len <= TEXT_FILE_MAX_BYTES)
     {
-      ssize_t n = read (descriptor, buffer + *length, capacity - *length);
+      char piece[16384];
+      ssize_t n = read (descriptor, piece, MIN (sizeof piece, TEXT_FILE_MAX_BYTES + 1 - text->len));
 
       if (n < 0 && errno == EINTR)
         continue;
       if (n < 0 && errno != EAGAIN)
         return fail (errno, error);
-      if (n == 0 && (*length > 0 || waited || !is_pipe (descriptor)))
+      if (n == 0 && (text->len > 0 || waited || !is_pipe (descriptor)))
         break;
       if (n <= 0 && !wait_for_input (descriptor, n < 0 ? BYTE_WITHIN_MS : WRITER_WITHIN_MS, error))
         return FALSE;
       waited = n == 0;
-      *length += (gsize)MAX (n, 0);
+      g_string_append_len (text, piece, MAX (n, 0));
     }
   return TRUE;
 }
@@ -81,7 +81,7 @@ text_file_read (const char *path, gsize *length, GError **error)
   gboolean standard_input = strcmp (path, "-") == 0;
   int descriptor
       = standard_input ? STDIN_FILENO : open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  g_autofree char *buffer = NULL;
+  g_autoptr (GString) text = g_string_new (NULL);
   gboolean done;
 
   if (descriptor < 0)
@@ -89,17 +89,16 @@ text_file_read (const char *path, gsize *length, GError **error)
       fail (errno, error);
       return NULL;
     }
-  buffer = g_malloc (TEXT_FILE_MAX_BYTES + 2);
-  done = read_some (descriptor, buffer, TEXT_FILE_MAX_BYTES + 1, length, error);
+  done = read_some (descriptor, text, error);
   if (!standard_input)
     close (descriptor);
   if (!done)
     return NULL;
-  if (*length > TEXT_FILE_MAX_BYTES)
+  if (text->len > TEXT_FILE_MAX_BYTES)
     {
       g_set_error_literal (error, TEXT_FILE_ERROR, TEXT_FILE_ERROR_TOO_LARGE, "larger than 1 MiB");
       return NULL;
     }
-  buffer[*length] = '\0';
-  return g_realloc (g_steal_pointer (&buffer), *length + 1);
+  *length = text->len;
+  return g_string_free (g_steal_pointer (&text), FALSE);
 }

@@ -285,7 +285,7 @@ store_stragglers (const KeyInfo *key, const char *text, Scenario *scenario, GErr
     return FALSE;
   g_free (simulation->stragglers);
   simulation->n_stragglers = list->len;
-  simulation->stragglers = (Straggler *)g_array_free (g_steal_pointer (&list), list->len == 0);
+  simulation->stragglers = g_memdup2 (list->data, list->len * sizeof (Straggler));
   return TRUE;
 }
 
