@@ -301,18 +301,6 @@ naive_blocks_prefetch_only_plain_ones (void **state)
 /* With bf16 and 16 ranks (division by 4 before and after) a unit's reduction has a
  * concatenation, two divisions and a cast back; each of its gathers a cast. With
  * fp32 throughout there is no cast; with one rank no division. */
-static guint
-count_copies (const Scenario *scenario, guint32 unit)
-{
-  g_autoptr (Timeline) timeline = run (scenario);
-  guint n = 0;
-
-  for (guint32 i = timeline_first_reported (timeline); i < timeline->records->len; i++)
-    n += timeline_record (timeline, i)->label.op == TIMELINE_COPY
-         && timeline_record (timeline, i)->label.unit == unit;
-  return n;
-}
-
 static void
 copies_follow_the_dtypes (void **state)
 {
@@ -325,6 +313,9 @@ copies_follow_the_dtypes (void **state)
   assert_int_equal (count_copies (&scenario, UNIT_FIRST_BLOCK), 2 + 4);
   scenario.fsdp.param_dtype = DTYPE_FP32;
   assert_int_equal (count_copies (&scenario, UNIT_FIRST_BLOCK), 3);
+  scenario.fsdp.param_dtype = DTYPE_FP16;  /* as wide as bf16 and still another dtype: */
+  scenario.fsdp.reduce_dtype = DTYPE_BF16; /* cast before and after */
+  assert_int_equal (count_copies (&scenario, UNIT_FIRST_BLOCK), 2 + 5);
 }
 
 /* ---- memory ---- */

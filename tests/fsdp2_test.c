@@ -167,6 +167,46 @@ an_explicit_true_reshards_the_root_from_2_8 (void **state)
   assert_counts (&scenario, UNIT_ROOT, (Counts){ 1, 1, 1, 0 });
 }
 
+/* So is a group size, of which the whole shard group is one more. */
+static void
+a_group_size_reshards_the_root_from_2_8 (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  for (gint ranks = 4; ranks <= 16; ranks *= 2)
+    {
+      scenario.fsdp.reshard_after_forward = ranks;
+      scenario.fsdp.torch_minor = 7;
+      assert_counts (&scenario, UNIT_ROOT, (Counts){ 1, 0, 1, 0 });
+      scenario.fsdp.torch_minor = 8;
+      assert_counts (&scenario, UNIT_ROOT, (Counts){ 1, 1, 1, 0 });
+    }
+}
+
+/* The first block has no block ahead of it in backward, so its list is empty and the
+ * implicit prefetch stays: the embedding's gather comes before the block's scatter. */
+static void
+an_empty_list_leaves_the_implicit_prefetch (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+  SimTime embed = 0;
+
+  scenario.fsdp.units = UNITS_EMBED_BLOCKS_HEAD;
+  scenario.fsdp.backward_prefetch_depth = 1;
+  scenario.timing.embed_all_gather = 500 * US;
+  g_autoptr (Timeline) timeline = run (&scenario);
+  for (guint32 i = timeline_first_reported (timeline); i < timeline->records->len; i++)
+    {
+      const TimelineRecord *record = timeline_record (timeline, i);
+
+      if (record->label.op == TIMELINE_ALL_GATHER && record->label.unit == UNIT_EMBED)
+        embed = record->start - timeline->origin; /* the later one, in backward */
+    }
+  assert_true (embed < start_of (timeline, TIMELINE_REDUCE_SCATTER, PHASE_BACKWARD, 0));
+}
+
 /* An explicit prefetch of the next d blocks, and a reentrant recompute: each block's
  * recompute gathers the d blocks above it again, which were done. */
 static void
@@ -191,6 +231,39 @@ no_sync_reduces_once_and_gathers_always (void **state)
   assert_counts (&scenario, UNIT_FIRST_BLOCK, (Counts){ 4, 4, 1, 0 });
   scenario.training.no_sync = FALSE;
   assert_counts (&scenario, UNIT_FIRST_BLOCK, (Counts){ 4, 4, 4, 0 });
+}
+
+/* ---- copies ---- */
+
+/* Each gather has a cast, a copy-in and a copy-out; the scatter a copy-in and a cast
+ * of what comes back. A group of 8 adds the clone of what is kept after forward,
+ * which is staged again as the shard is, though it has the dtype already. */
+static void
+copies_of_a_gather_and_a_scatter (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  scenario.timing.fsdp_copies = 1 * US;
+  assert_int_equal (count_copies (&scenario, UNIT_FIRST_BLOCK), 2 * 3 + 2);
+  scenario.fsdp.reshard_after_forward = 8;
+  assert_int_equal (count_copies (&scenario, UNIT_FIRST_BLOCK), 2 * 3 + 2 + 1);
+  scenario.fsdp.param_dtype = DTYPE_FP32;
+  assert_int_equal (count_copies (&scenario, UNIT_FIRST_BLOCK), 2 * 2 + 2 + 1);
+}
+
+/* Gradients that are not reduced are kept in the reduce dtype: three micro-batches of two
+ * gathers, an upcast in the first two, and the copy-in of the scatter in the last. */
+static void
+kept_gradients_are_upcast_in_each_micro_batch (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  scenario.timing.fsdp_copies = 1 * US;
+  scenario.training.grad_accum = 3;
+  scenario.fsdp.reduce_dtype = DTYPE_FP32;
+  assert_int_equal (count_copies (&scenario, UNIT_FIRST_BLOCK), 3 * 2 * 3 + 2 + 1);
 }
 
 /* ---- whole-step counts of recorded runs ---- */
@@ -294,8 +367,12 @@ main (void)
     cmocka_unit_test (kept_parameters_are_gathered_once),
     cmocka_unit_test (hybrid_shard_adds_an_all_reduce),
     cmocka_unit_test (an_explicit_true_reshards_the_root_from_2_8),
+    cmocka_unit_test (a_group_size_reshards_the_root_from_2_8),
+    cmocka_unit_test (an_empty_list_leaves_the_implicit_prefetch),
     cmocka_unit_test (explicit_prefetch_and_reentrant_recompute_gather_in_vain),
     cmocka_unit_test (no_sync_reduces_once_and_gathers_always),
+    cmocka_unit_test (copies_of_a_gather_and_a_scatter),
+    cmocka_unit_test (kept_gradients_are_upcast_in_each_micro_batch),
     cmocka_unit_test (torchtitan_that_keeps_the_last_block),
     cmocka_unit_test (accumulation_that_gathers_in_every_micro_batch),
     cmocka_unit_test (accumulation_that_keeps_parameters),

@@ -174,6 +174,18 @@ assert_all_counts (const Scenario *scenario, Counts want)
   assert_same_counts (count_all (timeline), want);
 }
 
+guint
+count_copies (const Scenario *scenario, guint32 unit)
+{
+  g_autoptr (Timeline) timeline = run (scenario);
+  guint n = 0;
+
+  for (guint32 i = timeline_first_reported (timeline); i < timeline->records->len; i++)
+    n += timeline_record (timeline, i)->label.op == TIMELINE_COPY
+         && timeline_record (timeline, i)->label.unit == unit;
+  return n;
+}
+
 SimTime
 start_of (const Timeline *timeline, TimelineOp op, TimelinePhase phase, guint block)
 {

@@ -35,5 +35,8 @@ Counts count_all (const Timeline *timeline);
 void assert_counts (const Scenario *scenario, guint32 unit, Counts want);
 void assert_all_counts (const Scenario *scenario, Counts want);
 
+/* Device copies of one unit in the reported step. */
+guint count_copies (const Scenario *scenario, guint32 unit);
+
 /* When the first such record of a block starts, from the start of the reported step. */
 SimTime start_of (const Timeline *timeline, TimelineOp op, TimelinePhase phase, guint block);

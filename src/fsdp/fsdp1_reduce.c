@@ -47,7 +47,7 @@ cast_to_reduce_dtype (Fsdp1 *fsdp, guint unit)
   Writer *writer = fsdp->runtime.writer;
   const Unit *of = unit_of (fsdp, unit);
 
-  if (fsdp->param_bytes == fsdp->reduce_bytes)
+  if (writer->scenario->fsdp.param_dtype == writer->scenario->fsdp.reduce_dtype)
     return BUFFER_NONE;
   BufferId copy = program_alloc (writer->program, fsdp->post_backward, MEMORY_UNSHARDED_GRADS,
                                  of->elements * fsdp->reduce_bytes, of->label);

@@ -27,23 +27,28 @@ root_pre_forward (Fsdp2 *fsdp, guint unit)
   program_stream_wait_stream (writer->program, fsdp->all_gather, writer->compute);
 }
 
+static gboolean
+is_block (const Fsdp2 *fsdp, gint64 unit)
+{
+  const Writer *writer = fsdp->runtime.writer;
+  gint64 first = writer->units.first_block;
+
+  return writer->units.first_block != UNIT_INDEX_NONE && unit >= first
+         && unit < first + writer->scenario->model.layers;
+}
+
 /* Units of a list set by set_modules_to_forward_prefetch or …_backward_prefetch:
- * the next @depth blocks in that direction. */
-static void
+ * the next @depth blocks in that direction. FALSE where the list is empty. */
+static gboolean
 prefetch_explicitly (Fsdp2 *fsdp, guint unit, guint depth, int direction)
 {
-  const Units *units = &fsdp->runtime.writer->units;
-  guint layers = fsdp->runtime.writer->scenario->model.layers;
+  gint64 target = (gint64)unit + direction;
 
-  if (units->first_block == UNIT_INDEX_NONE || unit < units->first_block
-      || unit >= units->first_block + layers)
-    return;
-  for (guint i = 1; i <= depth; i++)
-    {
-      gint64 target = (gint64)unit + (gint64)direction * i;
-      if (target >= units->first_block && target < (gint64)units->first_block + layers)
-        fsdp2_prefetch (fsdp, (guint)target);
-    }
+  if (depth == 0 || !is_block (fsdp, unit) || !is_block (fsdp, target))
+    return FALSE;
+  for (guint i = 0; i < depth && is_block (fsdp, target); i++, target += direction)
+    fsdp2_prefetch (fsdp, (guint)target);
+  return TRUE;
 }
 
 static void
@@ -134,10 +139,8 @@ fsdp2_pre_backward (Runtime *runtime, guint unit)
   group->state = GROUP_PRE_BACKWARD;
   fsdp2_unshard (fsdp, unit);
   fsdp2_wait_for_unshard (fsdp, unit);
-  if (depth == 0 || fsdp2_unit (fsdp, unit)->label < UNIT_FIRST_BLOCK)
+  if (!prefetch_explicitly (fsdp, unit, depth, -1))
     backward_prefetch (fsdp, group);
-  else
-    prefetch_explicitly (fsdp, unit, depth, -1);
 }
 
 static void

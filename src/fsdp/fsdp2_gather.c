@@ -30,7 +30,8 @@ input_bytes (const Fsdp2 *fsdp, guint unit)
 }
 
 /* On the copy-in stream: the shards in the param dtype, and from there into this
- * rank's slice of the output. A post-forward shard has that dtype already. */
+ * rank's slice of the output. A post-forward shard has that dtype already and is
+ * staged all the same (_get_param_all_gather_inputs). */
 static void
 copy_in (Fsdp2 *fsdp, guint unit)
 {
@@ -38,15 +39,15 @@ copy_in (Fsdp2 *fsdp, guint unit)
   Group *group = &fsdp->groups[unit];
   guint32 label = fsdp2_unit (fsdp, unit)->label;
   gint64 bytes = input_bytes (fsdp, unit);
-  gboolean cast
-      = fsdp2_unit (fsdp, unit)->gather_bytes != fsdp->original_bytes && group->sharded == SHARDED;
+  gint64 shard_bytes
+      = group->sharded == SHARDED ? fsdp2_unit (fsdp, unit)->shard * fsdp->original_bytes : bytes;
+  gboolean cast = fsdp2_unit (fsdp, unit)->gather_bytes != fsdp->original_bytes;
   BufferId staging = BUFFER_NONE;
 
   if (cast)
     {
       staging = program_alloc (writer->program, fsdp->copy_in, MEMORY_COMM_BUFFERS, bytes, label);
-      writer_copy (writer, fsdp->copy_in,
-                   bytes + fsdp2_unit (fsdp, unit)->shard * fsdp->original_bytes, label);
+      writer_copy (writer, fsdp->copy_in, shard_bytes + bytes, label);
     }
   group->gather_output = program_alloc (writer->program, fsdp->copy_in, MEMORY_COMM_BUFFERS,
                                         gathered_bytes (fsdp, unit), label);

@@ -123,17 +123,31 @@ fsdp2_reduce_grads (Fsdp2 *fsdp, guint unit)
   keep_reduced (fsdp, unit, last, reduced);
 }
 
+/* Gradients that are kept unsharded are kept in the reduce dtype. */
+static gboolean
+upcasts (const Fsdp2 *fsdp)
+{
+  const FsdpConfig *settings = &fsdp->runtime.writer->scenario->fsdp;
+
+  return settings->param_dtype != settings->reduce_dtype;
+}
+
+/* An addition that upcasts is FSDP's own copy: there is one in each micro-batch
+ * whose gradients are kept, a plain cast in the first. */
 void
 fsdp2_add_to_accumulated (Fsdp2 *fsdp, guint unit)
 {
   Writer *writer = fsdp->runtime.writer;
   const Unit *of = fsdp2_unit (fsdp, unit);
   Group *group = &fsdp->groups[unit];
+  gint64 bytes = of->elements * (2 * fsdp->reduce_bytes + fsdp->param_bytes);
 
   if (group->accumulated_grads == BUFFER_NONE)
     return;
-  accumulate (fsdp, writer->compute, of->elements * (2 * fsdp->reduce_bytes + fsdp->param_bytes),
-              of->label);
+  if (upcasts (fsdp) && !fsdp->runtime.sync_gradients)
+    writer_copy (writer, writer->compute, bytes, of->label);
+  else
+    accumulate (fsdp, writer->compute, bytes, of->label);
   program_free_buffer (writer->program, group->parameter_grads, 0);
   group->parameter_grads = BUFFER_NONE;
 }
@@ -150,7 +164,7 @@ fsdp2_keep_unsharded_grads (Fsdp2 *fsdp, guint unit)
   group->accumulated_grads
       = program_alloc (writer->program, writer->compute, MEMORY_UNSHARDED_GRADS,
                        of->elements * fsdp->reduce_bytes, of->label);
-  if (fsdp->reduce_bytes != fsdp->param_bytes)
+  if (upcasts (fsdp))
     writer_copy (writer, writer->compute, of->elements * (fsdp->reduce_bytes + fsdp->param_bytes),
                  of->label);
   program_free_buffer (writer->program, group->parameter_grads, 0);

@@ -28,21 +28,23 @@ fsdp2_reshard_ranks (const Scenario *scenario)
   return (guint)MAX (reshard_setting (scenario), 0);
 }
 
-/* The root keeps its parameters unless told otherwise, which torch heeds from 2.8
- * on; what frameworks keep besides (head, last block) is the setting's. */
+/* The root keeps its parameters unless told otherwise (true or a group size), which
+ * torch heeds from 2.8 on; what frameworks keep besides (head, last block) is the
+ * setting's. */
 gboolean
 fsdp2_reshards (const Scenario *scenario, guint32 label)
 {
   gint setting = reshard_setting (scenario);
+  gboolean is_told = setting == RESHARD_TRUE || setting > 0;
   guint32 last_block = UNIT_FIRST_BLOCK + scenario->model.layers - 1;
   gboolean head_apart = scenario->fsdp.units == UNITS_EMBED_BLOCKS_HEAD;
 
   if (setting == RESHARD_FALSE)
     return FALSE;
   if (label == UNIT_ROOT)
-    return setting == RESHARD_TRUE && scenario->fsdp.torch_minor >= 8;
+    return is_told && scenario->fsdp.torch_minor >= 8;
   if (label == UNIT_HEAD)
-    return setting == RESHARD_TRUE;
+    return is_told;
   if (label == last_block && setting == RESHARD_ALL_BUT_LAST)
     return head_apart;
   return TRUE;
