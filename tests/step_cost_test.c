@@ -159,10 +159,10 @@ gpt_forward_adds_up (void **state)
   StepCost cost = cost_of (&scenario);
 
   (void)state;
-  assert_run (&cost.forward, 581140480, 10);
-  assert_run (&cost.recompute, 581140480, 10);
-  assert_int_equal (cost.forward.host_ps, 10 * 5000000);
-  assert_false (cost.forward.fixed);
+  assert_run (&cost.kinds[0].forward, 581140480, 10);
+  assert_run (&cost.kinds[0].recompute, 581140480, 10);
+  assert_int_equal (cost.kinds[0].forward.host_ps, 10 * 5000000);
+  assert_false (cost.kinds[0].forward.fixed);
 }
 
 /* Without the down projection (167.77216 us) and the sum after it (6.144 us). */
@@ -173,7 +173,7 @@ early_stop_leaves_out_the_last_matmul_and_sum (void **state)
   StepCost cost = cost_of (&scenario);
 
   (void)state;
-  assert_run (&cost.recompute_early_stop, 407224320, 8);
+  assert_run (&cost.kinds[0].recompute_early_stop, 407224320, 8);
 }
 
 /* Matmuls twice: 1006.63296 us. Attention 2.5 times the FLOPs at 20 TFLOP/s: 128 us;
@@ -186,7 +186,7 @@ gpt_backward_adds_up (void **state)
   StepCost cost = cost_of (&scenario);
 
   (void)state;
-  assert_run (&cost.backward, 1202216960, 18);
+  assert_run (&cost.kinds[0].backward, 1202216960, 18);
 }
 
 /* Matmuls: 1024^2 for query and output each, 1024 x 256 for key and value each, 3 x 1024 x
@@ -201,7 +201,7 @@ llama_forward_adds_up (void **state)
   StepCost cost = cost_of (&scenario);
 
   (void)state;
-  assert_run (&cost.forward, 534691840, 36);
+  assert_run (&cost.kinds[0].forward, 534691840, 36);
 }
 
 /* Compiled, each chain is one kernel: norms 2 x 4 B on 1024, rotary 4 B on 1280, SwiGLU
@@ -216,7 +216,7 @@ compiled_chains_are_one_kernel_each (void **state)
   (void)state;
   scenario.software.compile = TRUE;
   cost = cost_of (&scenario);
-  assert_run (&cost.forward, 534691840 - 137216000 + 37888000, 15);
+  assert_run (&cost.kinds[0].forward, 534691840 - 137216000 + 37888000, 15);
 }
 
 /* Twice the peak, half of which is reached: matmuls take 178.25792 us instead of
@@ -233,7 +233,7 @@ fp8_multiplies_faster_and_casts (void **state)
   scenario.gpu.fp8_efficiency = 0.5;
   scenario.training.matmul_dtype = MATMUL_FP8_TENSORWISE;
   cost = cost_of (&scenario);
-  assert_run (&cost.forward, 534691840 - 178257920 + 42098688, 36 + 11);
+  assert_run (&cost.kinds[0].forward, 534691840 - 178257920 + 42098688, 36 + 11);
 }
 
 /* 125 keys more than half of 500: attention takes 1.25 times 40.96 us; heads half as wide
@@ -247,11 +247,11 @@ attention_has_an_overhead_a_query (void **state)
   (void)state;
   scenario.gpu.attention_overhead = 125;
   cost = cost_of (&scenario);
-  assert_int_equal (cost.forward.time_ps, 581140480 + 10240000);
+  assert_int_equal (cost.kinds[0].forward.time_ps, 581140480 + 10240000);
   scenario.model.heads = scenario.model.kv_heads = 16;
   scenario.model.head_dim = 64;
   cost = cost_of (&scenario);
-  assert_int_equal (cost.forward.time_ps, 581140480 + 1470334);
+  assert_int_equal (cost.kinds[0].forward.time_ps, 581140480 + 1470334);
 }
 
 /* FlashAttention 1 at 12.5 % instead of 25 %: 81.92 us; its backward, 2.5 times the FLOPs,
@@ -266,8 +266,8 @@ older_attention_has_a_rate_of_its_own (void **state)
   scenario.gpu.flash1_efficiency = 0.125;
   scenario.software.attention = ATTENTION_FLASH1;
   cost = cost_of (&scenario);
-  assert_int_equal (cost.forward.time_ps, 581140480 + 40960000);
-  assert_int_equal (cost.backward.time_ps, 1202216960 + 202322581);
+  assert_int_equal (cost.kinds[0].forward.time_ps, 581140480 + 40960000);
+  assert_int_equal (cost.kinds[0].backward.time_ps, 1202216960 + 202322581);
 }
 
 /* Two products over the whole square, 20.48 us each of matmul, but 12.096 MB of scores and
@@ -281,7 +281,7 @@ scores_in_memory_cost_their_traffic (void **state)
   (void)state;
   scenario.software.attention = ATTENTION_EAGER;
   cost = cost_of (&scenario);
-  assert_run (&cost.forward, 581140480 - 40960000 + 2 * 20480000 + 88000000, 10 - 1 + 6);
+  assert_run (&cost.kinds[0].forward, 581140480 - 40960000 + 2 * 20480000 + 88000000, 10 - 1 + 6);
 }
 
 /* 20 B instead of 4 a norm forward, 32 instead of 10 backward, in fp32 between casts. */
@@ -294,8 +294,8 @@ autocast_norms_move_more (void **state)
   (void)state;
   scenario.software.norms = NORMS_AUTOCAST;
   cost = cost_of (&scenario);
-  assert_run (&cost.forward, 581140480 + 2 * 16 * 1024000, 10 + 2 * 2);
-  assert_run (&cost.backward, 1202216960 + 2 * 22 * 1024000, 18 + 2 * 2);
+  assert_run (&cost.kinds[0].forward, 581140480 + 2 * 16 * 1024000, 10 + 2 * 2);
+  assert_run (&cost.kinds[0].backward, 1202216960 + 2 * 22 * 1024000, 18 + 2 * 2);
 }
 
 /* Matmuls 713.03168, attention 138.24, norms 2 x 92 B = 188.416, SwiGLU 18 B on 2048 =
@@ -308,7 +308,7 @@ llama_backward_adds_up (void **state)
   StepCost cost = cost_of (&scenario);
 
   (void)state;
-  assert_run (&cost.backward, 1137991680, 63);
+  assert_run (&cost.kinds[0].backward, 1137991680, 63);
 }
 
 /* In fp32 nothing is cast: 2 x 2 kernels of the norms and 2 x 2 of the rotary go.
@@ -323,11 +323,11 @@ fp32_is_slower_and_casts_nothing (void **state)
   (void)state;
   scenario.fsdp.param_dtype = DTYPE_FP32;
   cost = cost_of (&scenario);
-  assert_run (&cost.forward, 4118118400, 28);
+  assert_run (&cost.kinds[0].forward, 4118118400, 28);
   assert_true (cost_peak_flops (&scenario) == 10e12);
   scenario.fsdp.param_dtype = DTYPE_FP16;
   cost = cost_of (&scenario);
-  assert_run (&cost.forward, 534691840, 36);
+  assert_run (&cost.kinds[0].forward, 534691840, 36);
   assert_true (cost_peak_flops (&scenario) == 100e12);
 }
 
@@ -401,8 +401,8 @@ biases_cost_a_sum_in_backward (void **state)
   (void)state;
   scenario.model.attention_bias = scenario.model.mlp_bias = TRUE;
   cost = cost_of (&scenario);
-  assert_run (&cost.forward, 581140480, 10);
-  assert_run (&cost.backward, 1202216960 + 18432000, 22);
+  assert_run (&cost.kinds[0].forward, 581140480, 10);
+  assert_run (&cost.kinds[0].backward, 1202216960 + 18432000, 22);
 }
 
 /* A token of the Llama block keeps: norms 2 x (8 x 1024 + 4) B; queries, keys and values
@@ -416,13 +416,13 @@ saved_activations_are_counted_tensor_by_tensor (void **state)
   StepCost cost = cost_of (&llama);
 
   (void)state;
-  assert_int_equal (cost.block_saved_bytes, 41000000);
-  assert_int_equal (cost.block_input_bytes, 2048000);
-  assert_int_equal (cost.block_workspace_bytes, 1000 * 2 * (1024 + 2 * 2048));
+  assert_int_equal (cost.kinds[0].saved_bytes, 41000000);
+  assert_int_equal (cost.kinds[0].input_bytes, 2048000);
+  assert_int_equal (cost.kinds[0].workspace_bytes, 1000 * 2 * (1024 + 2 * 2048));
   /* norms 2 x (4 x 1024 + 8), attention 8 x 1024 + 32, GELU 4 x 4096 */
   cost = cost_of (&gpt);
-  assert_int_equal (cost.block_saved_bytes, 32816000);
-  assert_int_equal (cost.block_workspace_bytes, 1000 * 2 * (1024 + 4096));
+  assert_int_equal (cost.kinds[0].saved_bytes, 32816000);
+  assert_int_equal (cost.kinds[0].workspace_bytes, 1000 * 2 * (1024 + 4096));
   /* fp32 log-probabilities of 1000 words, and the norm */
   assert_int_equal (cost.head_saved_bytes, 1000 * (4000 + 4104));
   assert_int_equal (cost.head_workspace_bytes, 1000 * 8000);
@@ -440,7 +440,7 @@ model_flops_are_counted_as_torchtitan_does (void **state)
   (void)state;
   assert_int_equal ((gint64)cost.model_flops_per_token,
                     G_GINT64_CONSTANT (6) * (3 * 8914944 + 1024 + 1024000) + 12 * 3 * 1024 * 500);
-  assert_int_equal ((gint64)cost.recompute.flops,
+  assert_int_equal ((gint64)cost.kinds[0].recompute.flops,
                     1000 * (G_GINT64_CONSTANT (2) * 8912896 + 4 * 1024 * 500));
 }
 
@@ -496,13 +496,13 @@ a_given_time_is_one_fixed_launch (void **state)
   (void)state;
   scenario.timing.recompute = 4000000000;
   cost = cost_of (&scenario);
-  assert_run (&cost.recompute, 4000000000, 1);
+  assert_run (&cost.kinds[0].recompute, 4000000000, 1);
   /* early stop does not shorten it */
-  assert_run (&cost.recompute_early_stop, 4000000000, 1);
-  assert_true (cost.recompute.fixed);
-  assert_int_equal (cost.recompute.host_ps, 5000000);
-  assert_true (cost.recompute.flops == cost.forward.flops);
-  assert_false (cost.forward.fixed);
+  assert_run (&cost.kinds[0].recompute_early_stop, 4000000000, 1);
+  assert_true (cost.kinds[0].recompute.fixed);
+  assert_int_equal (cost.kinds[0].recompute.host_ps, 5000000);
+  assert_true (cost.kinds[0].recompute.flops == cost.kinds[0].forward.flops);
+  assert_false (cost.kinds[0].forward.fixed);
 }
 
 static void
@@ -534,9 +534,9 @@ a_given_host_op_makes_every_run_one_launch (void **state)
   (void)state;
   scenario.timing.host_op = 1234;
   cost = cost_of (&scenario);
-  assert_run (&cost.forward, 581140480, 1);
-  assert_int_equal (cost.forward.host_ps, 1234);
-  assert_false (cost.forward.fixed);
+  assert_run (&cost.kinds[0].forward, 581140480, 1);
+  assert_int_equal (cost.kinds[0].forward.host_ps, 1234);
+  assert_false (cost.kinds[0].forward.fixed);
   assert_int_equal (cost_collective_host_ps (&scenario), 1234);
   assert_int_equal (cost_hook_host_ps (&scenario), 0);
 }

@@ -79,27 +79,6 @@ static void G_GNUC_PRINTF (3, 4)
 }
 
 static void
-check_heads (const Check *check)
-{
-  const ModelConfig *model = &check->scenario->model;
-  const Setting *kv_heads = BLAME (check, ID_model_heads, ID_model_kv_heads);
-  const Setting *head_dim = BLAME (check, ID_model_hidden, ID_model_heads, ID_model_head_dim);
-
-  if (kv_heads != NULL && model->heads % model->kv_heads != 0)
-    note (check, kv_heads, "%u heads are not a multiple of %u kv_heads", model->heads,
-          model->kv_heads);
-  if (head_dim != NULL && model->head_dim == 0)
-    note (check, head_dim, "hidden %u is less than %u heads; head_dim would do", model->hidden,
-          model->heads);
-  else if (head_dim != NULL
-           && strcmp (check->resolved->settings[ID_model_head_dim]->text, "auto") == 0
-           && model->hidden % model->heads != 0)
-    note (check, head_dim,
-          "hidden %u is not a multiple of %u heads; give head_dim if it is meant so", model->hidden,
-          model->heads);
-}
-
-static void
 check_positions (const Check *check)
 {
   const Setting *blamed = BLAME (check, ID_model_positions, ID_training_seq_len);
@@ -268,7 +247,7 @@ check_scenario (const Resolved *resolved, const Scenario *scenario, Problems *pr
 {
   Check check = { resolved, scenario, problems };
 
-  check_heads (&check);
+  check_model (resolved, scenario, problems);
   check_positions (&check);
   check_network (&check);
   check_shard_group (&check);

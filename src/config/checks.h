@@ -15,3 +15,6 @@ const Setting *check_blame (const Resolved *resolved, const KeyId *ids, guint n)
 
 /* Sizes at which figures would overflow or a run would not end; part of check_scenario(). */
 void check_limits (const Resolved *resolved, const Scenario *scenario, Problems *problems);
+
+/* What of the model's keys does not go together, in each kind of its blocks. */
+void check_model (const Resolved *resolved, const Scenario *scenario, Problems *problems);

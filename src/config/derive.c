@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "config/derive.h"
+#include "config/block_kinds.h"
 #include "config/value.h"
 
 #include <string.h>
@@ -45,12 +46,33 @@ derive_names (const Resolved *resolved, Scenario *scenario)
 }
 
 static void
-derive_model (ModelConfig *model)
+derive_kind (ModelConfig *model)
 {
   if (model->kv_heads == AUTO_COUNT)
     model->kv_heads = model->heads;
   if (model->head_dim == AUTO_COUNT && model->heads > 0)
     model->head_dim = model->hidden / model->heads;
+  if (model->value_head_dim == AUTO_COUNT)
+    model->value_head_dim = model->head_dim;
+  if (model->expert_hidden == AUTO_COUNT)
+    model->expert_hidden = model->hidden;
+  if (model->embedding_rows == AUTO_COUNT)
+    model->embedding_rows = model->vocab;
+  if (model->embedding_hidden == AUTO_COUNT)
+    model->embedding_hidden = model->hidden;
+}
+
+/* A kind's auto follows from its own keys, so the kinds are made first. What is
+ * wrong with them the checks say. */
+static void
+derive_model (Scenario *scenario)
+{
+  ModelConfig *model = &scenario->model;
+
+  block_kinds_build (scenario, NULL);
+  derive_kind (model);
+  for (guint i = 0; i < model->n_kinds; i++)
+    derive_kind (&model->kinds[i]);
 }
 
 static gboolean
@@ -117,7 +139,7 @@ void
 derive (const Resolved *resolved, Scenario *scenario)
 {
   derive_names (resolved, scenario);
-  derive_model (&scenario->model);
+  derive_model (scenario);
   derive_groups (scenario);
   derive_gpu (&scenario->gpu);
   derive_simulation (&scenario->gpu, &scenario->simulation);

@@ -8,16 +8,18 @@
 /* What a key's value is and how a Scenario holds it. */
 typedef enum
 {
-  KEY_TEXT,      /* free text; char *, or held nowhere */
-  KEY_COUNT,     /* guint */
-  KEY_WHOLE,     /* gint64, with or without a unit */
-  KEY_REAL,      /* double */
-  KEY_FLAG,      /* gboolean */
-  KEY_CHOICE,    /* enum of choices.def */
-  KEY_TORCH,     /* fsdp.torch */
-  KEY_RESHARD,   /* fsdp.reshard_after_forward */
-  KEY_SELECT,    /* activation_checkpointing.select */
-  KEY_STRAGGLERS /* simulation.straggler */
+  KEY_TEXT,        /* free text; char *, or held nowhere */
+  KEY_COUNT,       /* guint */
+  KEY_WHOLE,       /* gint64, with or without a unit */
+  KEY_REAL,        /* double */
+  KEY_FLAG,        /* gboolean */
+  KEY_CHOICE,      /* enum of choices.def */
+  KEY_TORCH,       /* fsdp.torch */
+  KEY_RESHARD,     /* fsdp.reshard_after_forward */
+  KEY_SELECT,      /* activation_checkpointing.select */
+  KEY_STRAGGLERS,  /* simulation.straggler */
+  KEY_BLOCK_KINDS, /* model.block_kinds; char *, block_kinds.h */
+  KEY_BLOCK_ORDER  /* model.block_order; the same */
 } KeyType;
 
 #define KEY_HELD_NOWHERE G_MAXSIZE

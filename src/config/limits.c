@@ -75,22 +75,55 @@ limit_block_passes (const Resolved *resolved, const Scenario *scenario, Problems
   note (problems, blamed, message);
 }
 
+static double
+heads_width (const ModelConfig *model)
+{
+  return (double)model->heads * MAX (model->head_dim, model->value_head_dim);
+}
+
 /* All widths of a block together. */
 static double
 block_width (const ModelConfig *model)
 {
-  return (double)model->hidden + model->ffn_hidden + (double)model->heads * model->head_dim;
+  return (double)model->hidden + heads_width (model)
+         + (double)model->ffn_hidden * MAX (model->experts_per_token, 1) + model->shared_ffn_hidden
+         + model->experts + model->q_lora_rank + 2.0 * model->kv_lora_rank;
 }
 
 /* Not below the exact count: all four attention projections as wide as the queries. */
 static double
-parameters_at_most (const ModelConfig *model)
+block_parameters_at_most (const ModelConfig *model)
 {
   double hidden = model->hidden;
-  double attention = 4 * (hidden + 1) * model->heads * model->head_dim;
-  double block = attention + 3 * (hidden + 1) * model->ffn_hidden + 8 * hidden;
+  double latent = (double)model->q_lora_rank + model->kv_lora_rank + model->rope_head_dim;
+  double attention = (4 * (hidden + 1) + 2 * latent) * heads_width (model) + latent * (hidden + 2);
+  double ffn = (double)model->ffn_hidden * MAX (model->experts, 1) + model->shared_ffn_hidden;
+  double expert_hidden = MAX (hidden, model->expert_hidden);
 
-  return model->layers * block + hidden * (2.0 * model->vocab + model->positions + 2);
+  return attention + 3 * (expert_hidden + 1) * ffn + model->experts * (3 * expert_hidden + 1)
+         + 12 * hidden + 4 * heads_width (model) + (double)model->extra_matmul_parameters
+         + (double)model->extra_parameters;
+}
+
+/* The largest of all kinds of blocks. */
+static double
+largest_block (const ModelConfig *model, double (*size) (const ModelConfig *kind))
+{
+  double largest = size (model);
+
+  for (guint i = 1; i < model->n_kinds; i++)
+    largest = MAX (largest, size (&model->kinds[i]));
+  return largest;
+}
+
+static double
+parameters_at_most (const ModelConfig *model)
+{
+  double rows = (double)model->vocab + model->embedding_rows + model->positions + 8;
+
+  return model->layers * largest_block (model, block_parameters_at_most)
+         + ((double)model->hidden + 1) * (rows + 2.0 * model->embedding_hidden)
+         + (double)model->outer_parameters;
 }
 
 /* Above what any activations, logits and their gradients take. */
@@ -99,7 +132,8 @@ activation_bytes_at_most (const Scenario *scenario)
 {
   const ModelConfig *model = &scenario->model;
 
-  return tokens_of (scenario) * (model->layers * 400 * block_width (model) + 40.0 * model->vocab);
+  return tokens_of (scenario)
+         * (model->layers * 400 * largest_block (model, block_width) + 40.0 * model->vocab);
 }
 
 /* ---- simulated time ---- */
@@ -112,7 +146,7 @@ compute_seconds_at_most (const Scenario *scenario)
   const GpuConfig *gpu = &scenario->gpu;
   double parameters = parameters_at_most (model);
   double attention
-      = 20.0 * model->layers * model->heads * model->head_dim * scenario->training.seq_len;
+      = 20.0 * model->layers * largest_block (model, heads_width) * scenario->training.seq_len;
   double flops = tokens_of (scenario) * (8 * parameters + attention);
   double efficiency = MIN (gpu->matmul_efficiency,
                            MIN (gpu->attention_efficiency, gpu->attention_backward_efficiency));
@@ -220,7 +254,9 @@ limit_model (const Resolved *resolved, const Scenario *scenario, Problems *probl
 {
   const Setting *blamed
       = BLAME (resolved, ID_model_layers, ID_model_hidden, ID_model_ffn_hidden, ID_model_heads,
-               ID_model_head_dim, ID_model_vocab, ID_model_positions);
+               ID_model_head_dim, ID_model_vocab, ID_model_positions, ID_model_experts,
+               ID_model_extra_matmul_parameters, ID_model_extra_parameters,
+               ID_model_outer_parameters, ID_model_block_kinds, ID_model_block_order);
 
   if (blamed != NULL && parameters_at_most (&scenario->model) >= MOST_PARAMETERS)
     note (problems, blamed,

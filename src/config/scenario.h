@@ -5,25 +5,67 @@
 #include "config/choices.h"
 #include "config/problems.h"
 
-/* A decoder-only transformer. */
-typedef struct
+/* A decoder-only transformer, or one kind of its blocks. */
+typedef struct _ModelConfig ModelConfig;
+struct _ModelConfig
 {
   char *name;   /* of the source */
   guint layers; /* blocks */
   guint hidden;
-  guint heads;
-  guint kv_heads; /* grouped-query attention where below heads */
-  guint head_dim;
-  guint ffn_hidden;
-  gboolean gated_ffn; /* three matrices (SwiGLU) instead of two */
+  guint heads;          /* 0: no attention */
+  guint kv_heads;       /* grouped-query attention where below heads */
+  guint head_dim;       /* of queries and keys */
+  guint value_head_dim; /* 0: the same */
+  AttentionBias attention_bias;
+  QkNorm qk_norm;       /* of queries and keys */
+  guint sliding_window; /* tokens that one attends to; 0: all before it */
+  guint kv_lora_rank;   /* multi-head latent attention: width of the latent; 0: none */
+  guint q_lora_rank;    /* the same of the queries; 0: projected directly */
+  guint rope_head_dim;  /* part of head_dim that is rotated, and shared by all heads' keys */
+  guint ffn_hidden;     /* of an expert, where there are experts; 0: no feed-forward */
+  gboolean gated_ffn;   /* three matrices (SwiGLU) instead of two */
+  gboolean mlp_bias;
+  guint experts; /* 0: dense */
+  guint experts_per_token;
+  guint expert_hidden;     /* width of what experts take and give; 0: hidden */
+  guint shared_ffn_hidden; /* of the experts that every token passes; 0: none */
+  gboolean router_bias;
+  gboolean parallel_block; /* attention and feed-forward side by side, one residual */
+  NormPlacement norm_placement;
+  gint64 extra_matmul_parameters; /* of a block: matrices that every token is multiplied with */
+  gint64 extra_parameters;        /* of a block: small tensors, counted but not timed */
   guint vocab;
+  guint embedding_rows;   /* 0: vocab */
+  guint embedding_hidden; /* 0: hidden; else projected to it and, before the head, back */
   gboolean tied_embeddings;
+  gboolean head_bias;
   guint positions; /* learned position embeddings; 0: none (rotary, ALiBi) */
+  OuterNorms outer_norms;
+  gint64 outer_parameters; /* outside the blocks: counted but not timed */
   Normalization norm;
   gboolean norm_bias;
-  gboolean attention_bias; /* on the four projections */
-  gboolean mlp_bias;
-} ModelConfig;
+  /* Where blocks differ: */
+  char *block_kinds;     /* as the file has it */
+  char *block_order;     /* as the file has it */
+  ModelConfig *kinds;    /* n_kinds of them, under their names; the first is the model itself */
+  guint n_kinds;         /* 0: all blocks are alike */
+  guint8 *kind_of_block; /* by block */
+};
+
+#define MOST_BLOCK_KINDS 64
+
+/* The index of a block's kind, and the kind itself: its own widths in the model's place. */
+static inline guint
+model_kind_of_block (const ModelConfig *model, guint block)
+{
+  return model->n_kinds == 0 ? 0 : model->kind_of_block[block];
+}
+
+static inline const ModelConfig *
+model_kind (const ModelConfig *model, guint kind)
+{
+  return model->n_kinds == 0 ? model : &model->kinds[kind];
+}
 
 typedef struct
 {

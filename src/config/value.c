@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "config/value.h"
+#include "config/block_kinds.h"
 #include "config/suggest.h"
 
 #include <string.h>
@@ -289,6 +290,19 @@ store_stragglers (const KeyInfo *key, const char *text, Scenario *scenario, GErr
   return TRUE;
 }
 
+static gboolean
+store_blocks (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
+{
+  gboolean good = key->type == KEY_BLOCK_KINDS ? block_kinds_check (text, error)
+                                               : block_order_check (text, error);
+
+  if (!good)
+    return FALSE;
+  g_free (MEMBER (char *, scenario, key));
+  MEMBER (char *, scenario, key) = g_strdup (text);
+  return TRUE;
+}
+
 gboolean
 value_store (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
 {
@@ -314,6 +328,9 @@ value_store (const KeyInfo *key, const char *text, Scenario *scenario, GError **
       return store_select (key, text, scenario, error);
     case KEY_STRAGGLERS:
       return store_stragglers (key, text, scenario, error);
+    case KEY_BLOCK_KINDS:
+    case KEY_BLOCK_ORDER:
+      return store_blocks (key, text, scenario, error);
     }
   g_assert_not_reached ();
 }
@@ -348,6 +365,8 @@ value_canonical (const KeyInfo *key, const Scenario *scenario)
   switch (key->type)
     {
     case KEY_TEXT:
+    case KEY_BLOCK_KINDS:
+    case KEY_BLOCK_ORDER:
       return g_strdup (MEMBER (char *, scenario, key));
     case KEY_COUNT:
     case KEY_TORCH:
@@ -377,6 +396,7 @@ value_clear_scenario (Scenario *scenario)
   g_free (scenario->variant);
   g_free (scenario->title);
   g_free (scenario->model.name);
+  block_kinds_clear (&scenario->model);
   g_free (scenario->gpu.name);
   g_free (scenario->cluster.name);
   g_free (scenario->software.name);

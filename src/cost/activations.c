@@ -2,6 +2,8 @@
 
 #include "cost/activations.h"
 
+#include "cost/moe.h"
+
 #define LARGEST_BYTES 4e18 /* just under what 64 bits hold */
 #define FP32          4
 
@@ -22,20 +24,29 @@ norm_saved (const Workload *work)
   return work->hidden * 2 * work->element + 2 * FP32;
 }
 
-/* Queries, keys and values as attention takes them, its output, and the
- * logarithm of the softmax's denominator for each head. */
+/* Queries, keys and values as attention takes them, its output, the logarithm of
+ * the softmax's denominator for each head; what normalised queries and keys were;
+ * both latents. */
 static double
 attention_saved (const Workload *work)
 {
+  const ModelConfig *model = work->model;
   double keys = work->repeats_kv ? work->queries : work->keys;
+  double values = work->repeats_kv ? work->outputs : work->values;
+  double saved = work->element * (work->queries + work->outputs + keys + values);
 
-  return work->element * (2 * work->queries + 2 * keys) + FP32 * work->model->heads;
+  if (model->qk_norm != QK_NORM_NONE)
+    saved += work->element * (work->queries + work->keys);
+  saved += 2 * work->element * (double)(model->q_lora_rank + model->kv_lora_rank);
+  return saved + FP32 * model->heads;
 }
 
 /* Gated: gate, its SiLU, up, their product. Else: GELU's input and output. */
 static double
 feed_forward_saved (const Workload *work)
 {
+  if (work->model->experts > 0)
+    return moe_saved (work);
   return work->element * work->ffn * (work->model->gated_ffn ? 4 : 2);
 }
 
@@ -45,18 +56,46 @@ feed_forward_saved (const Workload *work)
 static double
 block_workspace (const Workload *work)
 {
+  if (work->model->experts > 0)
+    return moe_workspace (work);
   return work->element * (work->hidden + work->ffn * (work->model->gated_ffn ? 2 : 1));
 }
 
-void
-activations_measure (const Workload *work, StepCost *cost)
+/* One before or behind each half, or both. */
+static guint
+n_norms (const ModelConfig *model)
 {
-  double block = 2 * norm_saved (work) + attention_saved (work) + feed_forward_saved (work);
+  guint halves = (model->heads > 0 ? 1 : 0) + (model->ffn_hidden > 0 ? 1 : 0);
+
+  if (model->norm_placement == NORMS_SHARED)
+    return MIN (halves, 1);
+  return model->norm_placement == NORMS_SANDWICH ? 2 * halves : halves;
+}
+
+/* The extra matrices' input is what the first norm saves already; their outputs
+ * are not. */
+static double
+extra_saved (const Workload *work)
+{
+  return work->element * (double)work->model->extra_matmul_parameters / work->hidden;
+}
+
+void
+activations_measure_block (const Workload *work, BlockCost *cost)
+{
+  double block = n_norms (work->model) * norm_saved (work) + attention_saved (work)
+                 + feed_forward_saved (work) + extra_saved (work);
+
+  cost->saved_bytes = round_to_bytes (work->tokens * block);
+  cost->input_bytes = round_to_bytes (work->tokens * work->hidden * work->element);
+  cost->workspace_bytes = round_to_bytes (work->tokens * block_workspace (work));
+}
+
+void
+activations_measure_head (const Workload *work, StepCost *cost)
+{
   double logits = FP32 * (double)work->model->vocab;
 
-  cost->block_saved_bytes = round_to_bytes (work->tokens * block);
-  cost->block_input_bytes = round_to_bytes (work->tokens * work->hidden * work->element);
-  cost->block_workspace_bytes = round_to_bytes (work->tokens * block_workspace (work));
   /* The logarithms of the probabilities; their gradient and the logits' come on top. */
   cost->head_saved_bytes = round_to_bytes (work->tokens * (norm_saved (work) + logits));
   cost->head_workspace_bytes = round_to_bytes (work->tokens * 2 * logits);

@@ -5,5 +5,6 @@
 #include "cost/step_cost.h"
 #include "cost/workload.h"
 
-/* Fills the activation fields of @cost. */
-void activations_measure (const Workload *work, StepCost *cost);
+/* Fill the activation fields of a kind of block and of the head. */
+void activations_measure_block (const Workload *work, BlockCost *cost);
+void activations_measure_head (const Workload *work, StepCost *cost);

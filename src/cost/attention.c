@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "cost/latent.h"
 #include "cost/linear.h"
 #include "cost/passes.h"
 
@@ -37,26 +38,27 @@ add_rotary (GArray *kernels, const Workload *work)
 static void
 add_repeat (GArray *kernels, const Workload *work)
 {
-  double bytes = work->tokens * (work->keys + work->queries) * work->element;
-
   if (!work->repeats_kv)
     return;
-  kernels_add_pass (kernels, "attention.repeat_keys", bytes);
-  kernels_add_pass (kernels, "attention.repeat_values", bytes);
+  kernels_add_pass (kernels, "attention.repeat_keys",
+                    work->tokens * (work->keys + work->queries) * work->element);
+  kernels_add_pass (kernels, "attention.repeat_values",
+                    work->tokens * (work->values + work->outputs) * work->element);
 }
 
 /* FLOPs over the whole square of queries and keys, and what fused kernels do of
- * it: half, for the causal mask, and what each query costs besides. */
+ * it: half, for the causal mask, or what a window leaves; and what each query costs besides. */
 static double
 whole_flops (const Workload *work)
 {
-  return 4 * work->tokens * work->seq_len * work->queries;
+  return 2 * work->tokens * work->seq_len * (work->queries + work->outputs);
 }
 
 static double
 causal_flops (const Workload *work)
 {
-  return 4 * work->tokens * (work->seq_len + work->attention_overhead) / 2 * work->queries;
+  return 2 * work->tokens * (work->attended + work->attention_overhead / 2)
+         * (work->queries + work->outputs);
 }
 
 static void
@@ -66,7 +68,7 @@ add_flash_forward (GArray *kernels, const Workload *work)
                     .kind = KERNEL_ATTENTION,
                     .flops = causal_flops (work),
                     .model_flops = whole_flops (work),
-                    .bytes = 4 * work->tokens * work->queries * work->element };
+                    .bytes = 2 * work->tokens * (work->queries + work->outputs) * work->element };
 
   g_array_append_val (kernels, kernel);
 }
@@ -77,32 +79,34 @@ add_flash_forward (GArray *kernels, const Workload *work)
 static void
 add_flash_backward (GArray *kernels, const Workload *work)
 {
-  double operand = work->tokens * work->queries;
+  double queries = work->tokens * work->queries;
+  double outputs = work->tokens * work->outputs;
   Kernel kernel = { .name = "attention",
                     .kind = KERNEL_ATTENTION_BACKWARD,
                     .flops = 2.5 * causal_flops (work),
                     .model_flops = 2 * whole_flops (work),
-                    .bytes = operand * (7 * work->element + 8) };
+                    .bytes = (3 * queries + 4 * outputs) * work->element + 8 * queries };
 
-  kernels_add_pass (kernels, "attention.row_sums", 2 * operand * work->element);
+  kernels_add_pass (kernels, "attention.row_sums", 2 * outputs * work->element);
   g_array_append_val (kernels, kernel);
-  kernels_add_pass (kernels, "attention.cast_queries", operand * (4 + work->element));
+  kernels_add_pass (kernels, "attention.cast_queries", queries * (4 + work->element));
 }
 
 /* One of the products of a score matrix for each head, over the whole square. */
 static void
 add_score_product (GArray *kernels, const Workload *work)
 {
-  double flops = whole_flops (work) / 2;
+  double width = (work->queries + work->outputs) / 2; /* of a query's head and of a value's */
+  double flops = 2 * work->tokens * work->seq_len * width;
   double scores = work->tokens * work->seq_len * work->model->heads;
   Kernel kernel = { .name = "attention.product",
                     .kind = KERNEL_MATMUL,
                     .m = work->tokens,
                     .n = work->seq_len,
-                    .k = work->queries,
+                    .k = width,
                     .flops = flops,
                     .model_flops = flops,
-                    .bytes = work->element * (scores + 2 * work->tokens * work->queries) };
+                    .bytes = work->element * (scores + 2 * work->tokens * width) };
 
   g_array_append_val (kernels, kernel);
 }
@@ -130,41 +134,74 @@ add_eager_backward (GArray *kernels, const Workload *work)
   add_score_product (kernels, work);
 }
 
+/* ---- projections ---- */
+
+static void
+add_qk_norm_forward (GArray *kernels, const Workload *work)
+{
+  if (work->model->qk_norm == QK_NORM_NONE)
+    return;
+  passes_add_norm_forward_over (kernels, work, work->tokens * work->queries);
+  passes_add_norm_forward_over (kernels, work, work->tokens * work->keys);
+}
+
+static void
+add_qk_norm_backward (GArray *kernels, const Workload *work)
+{
+  if (work->model->qk_norm == QK_NORM_NONE)
+    return;
+  passes_add_norm_backward_over (kernels, work, work->tokens * work->keys);
+  passes_add_norm_backward_over (kernels, work, work->tokens * work->queries);
+}
+
+static void
+add_projections_forward (GArray *kernels, const Workload *work)
+{
+  if (!is_llama_like (work))
+    linear_add_forward (kernels, work, "attention.qkv", work->hidden,
+                        work->queries + work->keys + work->values);
+  else
+    {
+      linear_add_forward (kernels, work, "attention.query", work->hidden, work->queries);
+      linear_add_forward (kernels, work, "attention.key", work->hidden, work->keys);
+      linear_add_forward (kernels, work, "attention.value", work->hidden, work->values);
+    }
+  add_qk_norm_forward (kernels, work);
+  add_rotary (kernels, work);
+}
+
 void
 attention_add_forward (GArray *kernels, const Workload *work)
 {
   linear_add_quantization (kernels, work, work->tokens * work->hidden);
-  if (is_llama_like (work))
-    {
-      linear_add_forward (kernels, work, "attention.query", work->hidden, work->queries);
-      linear_add_forward (kernels, work, "attention.key", work->hidden, work->keys);
-      linear_add_forward (kernels, work, "attention.value", work->hidden, work->keys);
-    }
+  if (work->model->kv_lora_rank > 0)
+    latent_add_forward (kernels, work);
   else
-    linear_add_forward (kernels, work, "attention.qkv", work->hidden,
-                        work->queries + 2 * work->keys);
-  add_rotary (kernels, work);
+    add_projections_forward (kernels, work);
   add_repeat (kernels, work);
   if (work->software->attention == ATTENTION_EAGER)
     add_eager_forward (kernels, work);
   else
     add_flash_forward (kernels, work);
-  linear_add_quantization (kernels, work, work->tokens * work->queries);
-  linear_add_forward (kernels, work, "attention.output", work->queries, work->hidden);
+  linear_add_quantization (kernels, work, work->tokens * work->outputs);
+  linear_add_forward (kernels, work, "attention.output", work->outputs, work->hidden);
 }
 
 static void
 add_projections_backward (GArray *kernels, const Workload *work)
 {
-  gboolean bias = work->model->attention_bias;
+  gboolean bias = work->model->attention_bias != ATTENTION_BIAS_NONE;
 
+  add_rotary (kernels, work);
+  add_qk_norm_backward (kernels, work);
+  linear_add_quantization (kernels, work, work->tokens * work->hidden);
   if (!is_llama_like (work))
     {
       linear_add_backward (kernels, work, "attention.qkv", work->hidden,
-                           work->queries + 2 * work->keys, bias);
+                           work->queries + work->keys + work->values, bias);
       return;
     }
-  linear_add_backward (kernels, work, "attention.value", work->hidden, work->keys, bias);
+  linear_add_backward (kernels, work, "attention.value", work->hidden, work->values, bias);
   linear_add_backward (kernels, work, "attention.key", work->hidden, work->keys, bias);
   linear_add_backward (kernels, work, "attention.query", work->hidden, work->queries, bias);
   /* all three lead back to the norm */
@@ -175,15 +212,16 @@ add_projections_backward (GArray *kernels, const Workload *work)
 void
 attention_add_backward (GArray *kernels, const Workload *work)
 {
-  linear_add_backward (kernels, work, "attention.output", work->queries, work->hidden,
-                       work->model->attention_bias);
-  linear_add_quantization (kernels, work, work->tokens * work->queries);
+  linear_add_backward (kernels, work, "attention.output", work->outputs, work->hidden,
+                       work->model->attention_bias == ATTENTION_BIAS_ALL);
+  linear_add_quantization (kernels, work, work->tokens * work->outputs);
   if (work->software->attention == ATTENTION_EAGER)
     add_eager_backward (kernels, work);
   else
     add_flash_backward (kernels, work);
   add_repeat (kernels, work);
-  add_rotary (kernels, work);
-  linear_add_quantization (kernels, work, work->tokens * work->hidden);
-  add_projections_backward (kernels, work);
+  if (work->model->kv_lora_rank > 0)
+    latent_add_backward (kernels, work);
+  else
+    add_projections_backward (kernels, work);
 }

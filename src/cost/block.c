@@ -3,21 +3,43 @@
 #include "cost/block.h"
 
 #include "cost/attention.h"
+#include "cost/feed_forward.h"
 #include "cost/linear.h"
+#include "cost/moe.h"
 #include "cost/passes.h"
 
-static void
-add_activation_forward (GArray *kernels, const Workload *work)
+/* Attention or feed-forward, without norms and residual. */
+typedef void (*AddHalf) (GArray *kernels, const Workload *work);
+
+static gboolean
+has_attention (const ModelConfig *model)
 {
-  passes_add (kernels, work, work->model->gated_ffn ? CHAIN_SWIGLU_FORWARD : CHAIN_GELU_FORWARD,
-              work->tokens * work->ffn);
+  return model->heads > 0;
 }
 
-static void
-add_activation_backward (GArray *kernels, const Workload *work)
+static gboolean
+has_feed_forward (const ModelConfig *model)
 {
-  passes_add (kernels, work, work->model->gated_ffn ? CHAIN_SWIGLU_BACKWARD : CHAIN_GELU_BACKWARD,
-              work->tokens * work->ffn);
+  return model->ffn_hidden > 0;
+}
+
+static gboolean
+has_norm_before (const ModelConfig *model)
+{
+  return model->norm_placement != NORMS_POST;
+}
+
+static gboolean
+has_norm_behind (const ModelConfig *model)
+{
+  return model->norm_placement == NORMS_POST || model->norm_placement == NORMS_SANDWICH;
+}
+
+static gboolean
+is_parallel (const ModelConfig *model)
+{
+  return (model->parallel_block || model->norm_placement == NORMS_SHARED) && has_attention (model)
+         && has_feed_forward (model);
 }
 
 static void
@@ -26,53 +48,139 @@ add_sum (GArray *kernels, const Workload *work)
   passes_add (kernels, work, CHAIN_ADD, work->tokens * work->hidden);
 }
 
-static void
-feed_forward_add_forward (GArray *kernels, const Workload *work)
+/* Matrices that have no other place: all their columns at once. */
+static double
+extra_width (const Workload *work)
 {
-  passes_add_norm_forward (kernels, work);
-  linear_add_quantization (kernels, work, work->tokens * work->hidden);
-  if (work->model->gated_ffn)
-    linear_add_forward (kernels, work, "ffn.gate", work->hidden, work->ffn);
-  linear_add_forward (kernels, work, "ffn.up", work->hidden, work->ffn);
-  add_activation_forward (kernels, work);
-  linear_add_quantization (kernels, work, work->tokens * work->ffn);
-  linear_add_forward (kernels, work, "ffn.down", work->ffn, work->hidden);
+  return (double)work->model->extra_matmul_parameters / work->hidden;
+}
+
+/* ---- the two halves ---- */
+
+static void
+add_feed_forward_forward (GArray *kernels, const Workload *work)
+{
+  if (work->model->experts > 0)
+    moe_add_forward (kernels, work);
+  else
+    feed_forward_add_forward (kernels, work, work->ffn);
+}
+
+static void
+add_feed_forward_backward (GArray *kernels, const Workload *work)
+{
+  if (work->model->experts > 0)
+    moe_add_backward (kernels, work);
+  else
+    feed_forward_add_backward (kernels, work, work->ffn);
+}
+
+static void
+add_half_forward (GArray *kernels, const Workload *work, AddHalf add)
+{
+  if (has_norm_before (work->model))
+    passes_add_norm_forward (kernels, work);
+  add (kernels, work);
+  if (has_norm_behind (work->model))
+    passes_add_norm_forward (kernels, work);
   add_sum (kernels, work);
 }
 
 static void
-feed_forward_add_backward (GArray *kernels, const Workload *work)
+add_half_backward (GArray *kernels, const Workload *work, AddHalf add)
 {
-  gboolean bias = work->model->mlp_bias;
+  if (has_norm_behind (work->model))
+    passes_add_norm_backward (kernels, work);
+  add (kernels, work);
+  if (has_norm_before (work->model))
+    passes_add_norm_backward (kernels, work);
+  add_sum (kernels, work);
+}
 
-  linear_add_quantization (kernels, work, work->tokens * work->ffn);
-  linear_add_backward (kernels, work, "ffn.down", work->ffn, work->hidden, bias);
-  add_activation_backward (kernels, work);
-  linear_add_quantization (kernels, work, work->tokens * work->hidden);
-  linear_add_backward (kernels, work, "ffn.up", work->hidden, work->ffn, bias);
-  if (work->model->gated_ffn)
-    {
-      linear_add_backward (kernels, work, "ffn.gate", work->hidden, work->ffn, bias);
-      add_sum (kernels, work); /* both lead back to the norm */
-    }
+/* ---- both halves side by side ---- */
+
+static gboolean
+has_two_norms (const ModelConfig *model)
+{
+  return model->norm_placement != NORMS_SHARED;
+}
+
+static void
+add_parallel_forward (GArray *kernels, const Workload *work)
+{
+  passes_add_norm_forward (kernels, work);
+  attention_add_forward (kernels, work);
+  if (has_two_norms (work->model))
+    passes_add_norm_forward (kernels, work);
+  add_feed_forward_forward (kernels, work);
+  add_sum (kernels, work);
+  add_sum (kernels, work);
+}
+
+/* Three gradients meet: the residual's and those of both halves. */
+static void
+add_parallel_backward (GArray *kernels, const Workload *work)
+{
+  add_feed_forward_backward (kernels, work);
+  if (has_two_norms (work->model))
+    passes_add_norm_backward (kernels, work);
+  attention_add_backward (kernels, work);
+  add_sum (kernels, work);
   passes_add_norm_backward (kernels, work);
   add_sum (kernels, work);
 }
 
+/* ---- the block ---- */
+
 void
 block_add_forward (GArray *kernels, const Workload *work)
 {
-  passes_add_norm_forward (kernels, work);
-  attention_add_forward (kernels, work);
-  add_sum (kernels, work);
-  feed_forward_add_forward (kernels, work);
+  const ModelConfig *model = work->model;
+
+  if (model->extra_matmul_parameters > 0)
+    linear_add_forward (kernels, work, "extra", work->hidden, extra_width (work));
+  if (is_parallel (model))
+    {
+      add_parallel_forward (kernels, work);
+      return;
+    }
+  if (has_attention (model))
+    add_half_forward (kernels, work, attention_add_forward);
+  if (has_feed_forward (model))
+    add_half_forward (kernels, work, add_feed_forward_forward);
 }
 
 void
 block_add_backward (GArray *kernels, const Workload *work)
 {
-  feed_forward_add_backward (kernels, work);
-  attention_add_backward (kernels, work);
-  passes_add_norm_backward (kernels, work);
-  add_sum (kernels, work);
+  const ModelConfig *model = work->model;
+
+  if (is_parallel (model))
+    add_parallel_backward (kernels, work);
+  else
+    {
+      if (has_feed_forward (model))
+        add_half_backward (kernels, work, add_feed_forward_backward);
+      if (has_attention (model))
+        add_half_backward (kernels, work, attention_add_backward);
+    }
+  if (model->extra_matmul_parameters > 0)
+    linear_add_backward (kernels, work, "extra", work->hidden, extra_width (work), FALSE);
+}
+
+/* The last matmul and the sums behind it. A norm behind it saves its input, and
+ * experts' outputs are saved for the gradients of their weights. */
+guint
+block_kernels_after_last_saved (const ModelConfig *model)
+{
+  gboolean ends_with_experts = has_feed_forward (model) && model->experts > 0;
+  guint n_sums = is_parallel (model) ? 2 : 1;
+
+  if (!has_attention (model) && !has_feed_forward (model))
+    return 0;
+  if (has_norm_behind (model))
+    return n_sums;
+  if (ends_with_experts && model->shared_ffn_hidden > 0)
+    return n_sums + 2; /* down, and the sum with the routed experts */
+  return n_sums + 1;   /* down, or the weighted sum */
 }

@@ -7,7 +7,7 @@
 
 /* How many kernels at the end of the forward make nothing that the backward
  * needs: the last matmul and the residual's sum. */
-#define KERNELS_AFTER_LAST_SAVED 2
+guint block_kernels_after_last_saved (const ModelConfig *model);
 
 void block_add_forward (GArray *kernels, const Workload *work);
 void block_add_backward (GArray *kernels, const Workload *work);

@@ -8,12 +8,29 @@
 #define TOKEN_ID_BYTES 8
 #define SORT_PASSES    8 /* of a radix sort of 64-bit keys, each with a value of the same size */
 
+/* Width of the embedding's rows, which a few models project to that of the blocks. */
+static double
+row_width (const Workload *work)
+{
+  return work->model->embedding_hidden > 0 ? work->model->embedding_hidden : work->hidden;
+}
+
+static gboolean
+is_projected (const Workload *work)
+{
+  return row_width (work) != work->hidden;
+}
+
 void
 embed_add_forward (GArray *kernels, const Workload *work)
 {
-  double rows = work->tokens * work->hidden * work->element;
+  double rows = work->tokens * row_width (work) * work->element;
 
   kernels_add_pass (kernels, "embedding.tokens", 2 * rows + work->tokens * TOKEN_ID_BYTES);
+  if (is_projected (work))
+    linear_add_forward (kernels, work, "embedding.project", row_width (work), work->hidden);
+  if (work->model->outer_norms == OUTER_NORMS_BOTH)
+    passes_add_norm_forward (kernels, work);
   if (work->model->positions == 0)
     return;
   kernels_add_pass (kernels, "embedding.positions",
@@ -24,12 +41,23 @@ embed_add_forward (GArray *kernels, const Workload *work)
 /* The gradient of an embedding is dense: filled with zeros, then added to row by
  * row in the order of the sorted token ids. */
 static void
-add_table_backward (GArray *kernels, const Workload *work, const char *name, double table_rows,
-                    double rows)
+add_table_backward (GArray *kernels, const Workload *work, const char *name, double width,
+                    double table_rows, double rows)
 {
-  kernels_add_pass (kernels, name, table_rows * work->hidden * work->element);
+  kernels_add_pass (kernels, name, table_rows * width * work->element);
   kernels_add_pass (kernels, name, SORT_PASSES * 4 * rows * TOKEN_ID_BYTES);
-  kernels_add_pass (kernels, name, 3 * rows * work->hidden * work->element);
+  kernels_add_pass (kernels, name, 3 * rows * width * work->element);
+}
+
+static void
+add_positions_backward (GArray *kernels, const Workload *work)
+{
+  if (work->model->positions == 0)
+    return;
+  kernels_add_pass (kernels, "embedding.positions_sum",
+                    work->tokens * work->hidden * work->element);
+  add_table_backward (kernels, work, "embedding.positions", work->hidden, work->model->positions,
+                      work->seq_len);
 }
 
 void
@@ -37,15 +65,15 @@ embed_add_backward (GArray *kernels, const Workload *work)
 {
   const ModelConfig *model = work->model;
 
-  if (model->positions > 0)
-    {
-      kernels_add_pass (kernels, "embedding.positions_sum",
-                        work->tokens * work->hidden * work->element);
-      add_table_backward (kernels, work, "embedding.positions", model->positions, work->seq_len);
-    }
-  add_table_backward (kernels, work, "embedding.tokens", model->vocab, work->tokens);
+  add_positions_backward (kernels, work);
+  if (model->outer_norms == OUTER_NORMS_BOTH)
+    passes_add_norm_backward (kernels, work);
+  if (is_projected (work))
+    linear_add_backward (kernels, work, "embedding.project", row_width (work), work->hidden, FALSE);
+  add_table_backward (kernels, work, "embedding.tokens", row_width (work),
+                      MAX (model->embedding_rows, model->vocab), work->tokens);
   if (model->tied_embeddings) /* the head has a gradient for the same matrix */
-    passes_add (kernels, work, CHAIN_ADD, model->vocab * work->hidden);
+    passes_add (kernels, work, CHAIN_ADD, model->vocab * row_width (work));
 }
 
 /* The head's matmul stays in the dtype of the parameters. */
@@ -63,8 +91,11 @@ head_add_forward (GArray *kernels, const Workload *work)
 {
   Workload head = of_head (work);
 
-  passes_add_norm_forward (kernels, work);
-  linear_add_forward (kernels, &head, "head", work->hidden, work->model->vocab);
+  if (work->model->outer_norms != OUTER_NORMS_NONE)
+    passes_add_norm_forward (kernels, work);
+  if (is_projected (work))
+    linear_add_forward (kernels, &head, "head.project", work->hidden, row_width (work));
+  linear_add_forward (kernels, &head, "head", row_width (work), work->model->vocab);
   passes_add (kernels, work, CHAIN_LOSS_FORWARD, work->tokens * work->model->vocab);
 }
 
@@ -74,6 +105,10 @@ head_add_backward (GArray *kernels, const Workload *work)
   Workload head = of_head (work);
 
   passes_add (kernels, work, CHAIN_LOSS_BACKWARD, work->tokens * work->model->vocab);
-  linear_add_backward (kernels, &head, "head", work->hidden, work->model->vocab, FALSE);
-  passes_add_norm_backward (kernels, work);
+  linear_add_backward (kernels, &head, "head", row_width (work), work->model->vocab,
+                       work->model->head_bias);
+  if (is_projected (work))
+    linear_add_backward (kernels, &head, "head.project", work->hidden, row_width (work), FALSE);
+  if (work->model->outer_norms != OUTER_NORMS_NONE)
+    passes_add_norm_backward (kernels, work);
 }

@@ -93,6 +93,20 @@ kernels_add_matmul (GArray *kernels, KernelKind kind, const char *name, double m
 }
 
 void
+kernels_add_grouped_matmul (GArray *kernels, KernelKind kind, const char *name, double n_groups,
+                            double m, double n, double k, double element)
+{
+  Kernel *kernel;
+
+  kernels_add_matmul (kernels, kind, name, m, n, k, element);
+  kernel = &g_array_index (kernels, Kernel, kernels->len - 1);
+  kernel->m *= n_groups;
+  kernel->flops *= n_groups;
+  kernel->model_flops *= n_groups;
+  kernel->bytes *= n_groups;
+}
+
+void
 kernels_add_pass (GArray *kernels, const char *name, double bytes)
 {
   Kernel kernel = { .name = name, .kind = KERNEL_PASS, .bytes = bytes };

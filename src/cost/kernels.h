@@ -47,6 +47,9 @@ GArray *kernels_new (void);
 /* C[m,n] = A[m,k] x B[k,n], elements of @element bytes. @kind: one of the matmuls. */
 void kernels_add_matmul (GArray *kernels, KernelKind kind, const char *name, double m, double n,
                          double k, double element);
+/* As many of them in one launch, each with its own matrices, whose tiles fill the GPU together. */
+void kernels_add_grouped_matmul (GArray *kernels, KernelKind kind, const char *name,
+                                 double n_groups, double m, double n, double k, double element);
 /* A kernel that only moves memory. */
 void kernels_add_pass (GArray *kernels, const char *name, double bytes);
 

@@ -174,13 +174,25 @@ norm_chain (const Workload *work, gboolean forward)
 }
 
 void
+passes_add_norm_forward_over (GArray *kernels, const Workload *work, double elements)
+{
+  passes_add (kernels, work, norm_chain (work, TRUE), elements);
+}
+
+void
+passes_add_norm_backward_over (GArray *kernels, const Workload *work, double elements)
+{
+  passes_add (kernels, work, norm_chain (work, FALSE), elements);
+}
+
+void
 passes_add_norm_forward (GArray *kernels, const Workload *work)
 {
-  passes_add (kernels, work, norm_chain (work, TRUE), work->tokens * work->hidden);
+  passes_add_norm_forward_over (kernels, work, work->tokens * work->hidden);
 }
 
 void
 passes_add_norm_backward (GArray *kernels, const Workload *work)
 {
-  passes_add (kernels, work, norm_chain (work, FALSE), work->tokens * work->hidden);
+  passes_add_norm_backward_over (kernels, work, work->tokens * work->hidden);
 }

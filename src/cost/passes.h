@@ -33,3 +33,6 @@ void passes_add (GArray *kernels, const Workload *work, Chain chain, double elem
 /* The model's norm over all tokens. */
 void passes_add_norm_forward (GArray *kernels, const Workload *work);
 void passes_add_norm_backward (GArray *kernels, const Workload *work);
+/* The same over other tensors: latents, queries and keys. */
+void passes_add_norm_forward_over (GArray *kernels, const Workload *work, double elements);
+void passes_add_norm_backward_over (GArray *kernels, const Workload *work, double elements);

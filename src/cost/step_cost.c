@@ -21,14 +21,50 @@ piece (const Scenario *scenario, const Workload *work, AddKernels add, guint n_l
   return run_of_kernels (scenario, kernels, given);
 }
 
-/* As torchtitan counts them, which leaves the matrix of tied embeddings out. */
+/* As torchtitan counts them, which leaves the matrix of tied embeddings out, and
+ * experts that a token does not pass. */
 static double
 model_flops_per_token (const Scenario *scenario, const ParamCount *params)
 {
-  double seq_len = scenario->training.seq_len;
+  const ModelConfig *model = &scenario->model;
+  double attention = 12.0 * model->hidden * scenario->training.seq_len;
+  double flops = 6 * (double)(params->active - params->embedding);
 
-  return 6 * (double)(params->total - params->embedding)
-         + 12.0 * scenario->model.layers * scenario->model.hidden * seq_len;
+  for (guint block = 0; block < model->layers; block++)
+    if (model_kind (model, model_kind_of_block (model, block))->heads > 0)
+      flops += attention;
+  return flops;
+}
+
+static void
+measure_kind (const Scenario *scenario, guint sequences, BlockCost *cost)
+{
+  Workload work = workload_new (scenario, sequences);
+  const TimingConfig *timing = &scenario->timing;
+  guint n_left_out = block_kernels_after_last_saved (&scenario->model);
+
+  cost->params = params_of_block (&scenario->model);
+  cost->forward = piece (scenario, &work, block_add_forward, 0, timing->forward);
+  cost->recompute = piece (scenario, &work, block_add_forward, 0, timing->recompute);
+  cost->recompute_early_stop
+      = piece (scenario, &work, block_add_forward, n_left_out, timing->recompute);
+  cost->backward = piece (scenario, &work, block_add_backward, 0, timing->backward);
+  activations_measure_block (&work, cost);
+}
+
+/* Each kind is measured as if all blocks were of it. */
+static void
+measure_blocks (const Scenario *scenario, guint sequences, StepCost *cost)
+{
+  guint n = MAX (scenario->model.n_kinds, 1);
+
+  for (guint kind = 0; kind < n; kind++)
+    {
+      Scenario alone = *scenario;
+
+      alone.model = *model_kind (&scenario->model, kind);
+      measure_kind (&alone, sequences, &cost->kinds[kind]);
+    }
 }
 
 void
@@ -38,17 +74,13 @@ step_cost_of_micro_batch (const Scenario *scenario, guint sequences, StepCost *c
   const TimingConfig *timing = &scenario->timing;
 
   *cost = (StepCost){ .params = params_count (&scenario->model) };
-  cost->forward = piece (scenario, &work, block_add_forward, 0, timing->forward);
-  cost->recompute = piece (scenario, &work, block_add_forward, 0, timing->recompute);
-  cost->recompute_early_stop
-      = piece (scenario, &work, block_add_forward, KERNELS_AFTER_LAST_SAVED, timing->recompute);
-  cost->backward = piece (scenario, &work, block_add_backward, 0, timing->backward);
+  measure_blocks (scenario, sequences, cost);
   cost->embed_forward = piece (scenario, &work, embed_add_forward, 0, timing->embed_forward);
   cost->embed_backward = piece (scenario, &work, embed_add_backward, 0, timing->embed_backward);
   cost->head_forward = piece (scenario, &work, head_add_forward, 0, timing->head_forward);
   cost->head_backward = piece (scenario, &work, head_add_backward, 0, timing->head_backward);
   cost->model_flops_per_token = model_flops_per_token (scenario, &cost->params);
-  activations_measure (&work, cost);
+  activations_measure_head (&work, cost);
 }
 
 void

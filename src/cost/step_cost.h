@@ -17,24 +17,29 @@ typedef struct
   double bytes; /* moved in GPU memory */
 } KernelRun;
 
+/* One block, one micro-batch. */
 typedef struct
 {
-  ParamCount params;
-  /* One block, one micro-batch. */
+  BlockParams params;
   KernelRun forward;
   KernelRun recompute;            /* the whole forward again */
   KernelRun recompute_early_stop; /* without the last matmul and what follows it */
   KernelRun backward;
+  gint64 saved_bytes;     /* activations that it keeps for its backward */
+  gint64 input_bytes;     /* what it keeps when checkpointed */
+  gint64 workspace_bytes; /* more at the peak of its backward: gradients of activations */
+} BlockCost;
+
+typedef struct
+{
+  ParamCount params;
+  BlockCost kinds[MOST_BLOCK_KINDS]; /* by model_kind_of_block() */
   KernelRun embed_forward, embed_backward;
   KernelRun head_forward, head_backward; /* final norm, head, loss */
-  gint64 block_saved_bytes;              /* activations that one block keeps for its backward */
-  gint64 block_input_bytes;              /* what a checkpointed block keeps */
   gint64 head_saved_bytes;               /* what final norm, head and loss keep */
   gint64 head_workspace_bytes;           /* more at the peak of the head's backward */
-  gint64
-      block_workspace_bytes; /* more at the peak of a block's backward: gradients of activations */
-  double model_flops_per_token; /* 6 x (parameters - input embedding) + 12 x layers x hidden x
-                                   seq_len */
+  double model_flops_per_token; /* 6 x (active parameters - input embedding) + 12 x layers with
+                                   attention x hidden x seq_len */
 } StepCost;
 
 /* Replaces by [timing] what it gives. */

@@ -19,11 +19,24 @@ matmul_kind (MatmulDtype dtype)
   return KERNEL_MATMUL;
 }
 
+/* Token i of a sequence attends to min (i, window) others. */
+static double
+attended (const ModelConfig *model, double seq_len)
+{
+  double window = model->sliding_window;
+
+  if (window == 0 || window >= seq_len)
+    return seq_len / 2;
+  return window - window * window / (2 * seq_len);
+}
+
 /* Compiled, keys and values are read in place for all the queries that share them. */
 static gboolean
 repeats_kv (const Scenario *scenario)
 {
-  return scenario->model.kv_heads < scenario->model.heads && !scenario->software.compile;
+  const ModelConfig *model = &scenario->model;
+
+  return model->kv_lora_rank == 0 && model->kv_heads < model->heads && !scenario->software.compile;
 }
 
 Workload
@@ -31,6 +44,9 @@ workload_new (const Scenario *scenario, guint sequences)
 {
   const ModelConfig *model = &scenario->model;
   double seq_len = scenario->training.seq_len;
+  double value_head_dim = model->value_head_dim > 0 ? model->value_head_dim : model->head_dim;
+  /* Out of a latent come keys and values for every head. */
+  double kv_heads = model->kv_lora_rank > 0 ? model->heads : model->kv_heads;
 
   return (Workload){ .model = model,
                      .software = &scenario->software,
@@ -40,7 +56,10 @@ workload_new (const Scenario *scenario, guint sequences)
                      .element = dtype_bytes (scenario->fsdp.param_dtype),
                      .hidden = model->hidden,
                      .queries = (double)model->heads * model->head_dim,
-                     .keys = (double)model->kv_heads * model->head_dim,
+                     .keys = kv_heads * model->head_dim,
+                     .values = kv_heads * value_head_dim,
+                     .outputs = model->heads * value_head_dim,
+                     .attended = attended (model, seq_len),
                      .ffn = model->ffn_hidden,
                      .attention_overhead = attention_overhead (scenario),
                      .casts = scenario->fsdp.param_dtype != DTYPE_FP32,

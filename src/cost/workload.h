@@ -12,8 +12,11 @@ typedef struct
   double seq_len;
   double element; /* bytes of parameters and activations */
   double hidden;
-  double queries; /* width of all query heads */
-  double keys;    /* width of all key heads, and of all value heads */
+  double queries;  /* width of all query heads */
+  double keys;     /* of all key heads */
+  double values;   /* of all value heads */
+  double outputs;  /* of the attention's output: a value for each query head */
+  double attended; /* tokens that a token attends to, on average: half under the causal mask */
   double ffn;
   double attention_overhead; /* keys that a query costs beyond those it attends to */
   gboolean casts;            /* norms, rotary and loss go through fp32 and back */

@@ -82,16 +82,22 @@ keep_activations (Checkpointing *checkpointing, gint64 bytes, guint block)
                         UNIT_FIRST_BLOCK + block);
 }
 
+static const BlockCost *
+cost_of_block (const Writer *writer, guint block)
+{
+  return &writer->cost->kinds[model_kind_of_block (&writer->scenario->model, block)];
+}
+
 static void
 forward_kernels (Checkpointing *checkpointing, guint block, gboolean keep_all)
 {
   Writer *writer = checkpointing->runtime->writer;
-  const StepCost *cost = writer->cost;
+  const BlockCost *cost = cost_of_block (writer, block);
 
   if (keep_all)
-    checkpointing->saved[block] = keep_activations (checkpointing, cost->block_saved_bytes, block);
+    checkpointing->saved[block] = keep_activations (checkpointing, cost->saved_bytes, block);
   else
-    checkpointing->input[block] = keep_activations (checkpointing, cost->block_input_bytes, block);
+    checkpointing->input[block] = keep_activations (checkpointing, cost->input_bytes, block);
   writer_launch (writer, writer->compute, &cost->forward, TIMELINE_FORWARD,
                  UNIT_FIRST_BLOCK + block);
 }
@@ -100,9 +106,9 @@ static void
 recompute_kernels (Checkpointing *checkpointing, guint block)
 {
   Writer *writer = checkpointing->runtime->writer;
-  const StepCost *cost = writer->cost;
+  const BlockCost *cost = cost_of_block (writer, block);
 
-  checkpointing->saved[block] = keep_activations (checkpointing, cost->block_saved_bytes, block);
+  checkpointing->saved[block] = keep_activations (checkpointing, cost->saved_bytes, block);
   writer_launch (writer, writer->compute,
                  checkpointing->early_stop ? &cost->recompute_early_stop : &cost->recompute,
                  TIMELINE_RECOMPUTE, UNIT_FIRST_BLOCK + block);
@@ -113,12 +119,13 @@ backward_kernels (Checkpointing *checkpointing, guint block, gboolean checkpoint
 {
   Runtime *runtime = checkpointing->runtime;
   Writer *writer = runtime->writer;
+  const BlockCost *cost = cost_of_block (writer, block);
   guint unit = units_of_block (&writer->units, block);
 
   if (unit != UNIT_INDEX_NONE)
     runtime->hooks->gradients_begin (runtime, unit);
-  BufferId workspace = keep_activations (checkpointing, writer->cost->block_workspace_bytes, block);
-  writer_launch (writer, writer->compute, &writer->cost->backward, TIMELINE_BACKWARD,
+  BufferId workspace = keep_activations (checkpointing, cost->workspace_bytes, block);
+  writer_launch (writer, writer->compute, &cost->backward, TIMELINE_BACKWARD,
                  UNIT_FIRST_BLOCK + block);
   program_free_buffer (writer->program, workspace, 0);
   program_free_buffer (writer->program, checkpointing->saved[block], 0);

@@ -15,7 +15,7 @@ accumulate (Fsdp1 *fsdp, StreamId stream, gint64 bytes, guint32 label)
 {
   Writer *writer = fsdp->runtime.writer;
 
-  if (!writer->cost->backward.fixed)
+  if (!writer->cost->kinds[0].backward.fixed)
     writer_copy (writer, stream, 3 * bytes, label); /* reads two, writes one */
 }
 

@@ -48,7 +48,7 @@ accumulate (Fsdp2 *fsdp, StreamId stream, gint64 bytes, guint32 label)
 {
   Writer *writer = fsdp->runtime.writer;
 
-  if (!writer->cost->backward.fixed)
+  if (!writer->cost->kinds[0].backward.fixed)
     writer_copy (writer, stream, bytes, label);
 }
 

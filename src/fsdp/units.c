@@ -57,6 +57,12 @@ add_unit (Units *units, const Scenario *scenario, guint32 label, gint64 elements
   return units->n++;
 }
 
+static gint64
+elements_of_block (const Scenario *scenario, const StepCost *cost, guint block)
+{
+  return cost->kinds[model_kind_of_block (&scenario->model, block)].params.total;
+}
+
 /* The root unit owns all that no other does; with embed_blocks_head that is nothing. */
 void
 units_init (Units *units, const Scenario *scenario, const StepCost *cost)
@@ -64,20 +70,22 @@ units_init (Units *units, const Scenario *scenario, const StepCost *cost)
   const ParamCount *params = &cost->params;
   UnitLayout layout = scenario->fsdp.units;
   guint layers = scenario->model.layers;
-  gint64 in_blocks = layout == UNITS_ONE ? 0 : layers * params->block;
+  gint64 in_blocks = 0;
   gboolean apart = layout == UNITS_EMBED_BLOCKS_HEAD;
 
   *units = (Units){ .list = g_new (Unit, layers + 3),
                     .first_block = UNIT_INDEX_NONE,
                     .embed = UNIT_INDEX_NONE,
                     .head = UNIT_INDEX_NONE };
+  for (guint i = 0; layout != UNITS_ONE && i < layers; i++)
+    in_blocks += elements_of_block (scenario, cost, i);
   add_unit (units, scenario, UNIT_ROOT, apart ? 0 : params->total - in_blocks);
   if (apart)
-    units->embed = add_unit (units, scenario, UNIT_EMBED, params->embedding);
+    units->embed = add_unit (units, scenario, UNIT_EMBED, params->embedding + params->outer);
   if (layout != UNITS_ONE)
     units->first_block = units->n;
   for (guint i = 0; layout != UNITS_ONE && i < layers; i++)
-    add_unit (units, scenario, UNIT_FIRST_BLOCK + i, params->block);
+    add_unit (units, scenario, UNIT_FIRST_BLOCK + i, elements_of_block (scenario, cost, i));
   if (apart)
     units->head = add_unit (units, scenario, UNIT_HEAD, params->final_norm + params->head);
 }

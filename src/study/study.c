@@ -8,25 +8,23 @@
 
 /* ---- facts that reports need beside a timeline ---- */
 
-static guint
-n_recomputed_blocks (const Scenario *scenario)
-{
-  const guint layers = scenario->model.layers;
-
-  if (scenario->checkpoint.method == CHECKPOINT_NONE)
-    return 0;
-  return (layers + scenario->checkpoint.every - 1) / scenario->checkpoint.every;
-}
-
 static double
 recomputed_flops_per_token (const Scenario *scenario, const StepCost *cost)
 {
   const CheckpointConfig *checkpoint = &scenario->checkpoint;
   const gboolean stops_early = checkpoint->early_stop && !checkpoint->use_reentrant;
-  const KernelRun *block = stops_early ? &cost->recompute_early_stop : &cost->recompute;
   const double tokens = (double)scenario->training.micro_batch * scenario->training.seq_len;
+  double flops = 0;
 
-  return n_recomputed_blocks (scenario) * block->flops / tokens;
+  if (checkpoint->method == CHECKPOINT_NONE)
+    return 0;
+  for (guint block = 0; block < scenario->model.layers; block += checkpoint->every)
+    {
+      const BlockCost *of_block = &cost->kinds[model_kind_of_block (&scenario->model, block)];
+
+      flops += stops_early ? of_block->recompute_early_stop.flops : of_block->recompute.flops;
+    }
+  return flops / tokens;
 }
 
 static void
