@@ -1,15 +1,21 @@
 #include "config.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "report/csv.h"
+#include "report/format.h"
+#include "report/names.h"
+#include "report/plot_lanes.h"
 #include "report/plot_text.h"
 #include "report/plot_timeline.h"
-#include "timeline/exposure.h"
 
-#define ZOOM_FROM_UNITS                                                                            \
-  60                  /* as many stretches of work on compute make single ones too narrow to read */
-#define ZOOM_BEFORE 5 /* stretches shown on both sides of the turn from forward to backward */
+#define MOST_VARIANTS 40 /* that get pictures of their own */
+
+/* As many stretches of work on compute make single ones too narrow to read. */
+#define ZOOM_FROM_STRETCHES 60
+/* Shown before and after the turn from forward to backward. */
+#define ZOOM_BEFORE 5
 #define ZOOM_AFTER  7
 
 static double
@@ -18,151 +24,39 @@ to_ms (SimTime time)
   return 1e3 * sim_time_seconds (time);
 }
 
-gboolean
-plot_timeline_exists (const ResultsVariant *variant)
-{
-  return variant->timeline != NULL && timeline_end (variant->timeline) > 0;
-}
-
-/* ---- lanes ---- */
-
-static guint
-lane_order (const char *lane)
-{
-  return strcmp (lane, "host") == 0      ? 0
-         : strcmp (lane, "compute") == 0 ? 1
-         : strcmp (lane, "copy") == 0    ? 3
-                                         : 2;
-}
-
-static gint
-compare_lanes (gconstpointer a, gconstpointer b)
-{
-  const char *const lane_a = *(const char *const *)a, *const lane_b = *(const char *const *)b;
-  const gint order = (gint)lane_order (lane_a) - (gint)lane_order (lane_b);
-
-  return order != 0 ? order : strcmp (lane_a, lane_b);
-}
-
-/* Each lane once, as they are drawn from the top. */
-static GPtrArray *
-lanes_of (const Timeline *timeline)
-{
-  GPtrArray *lanes = g_ptr_array_new ();
-
-  for (guint s = 0; s < timeline->stream_names->len; s++)
-    if (!g_ptr_array_find_with_equal_func (lanes, timeline->stream_names->pdata[s], g_str_equal,
-                                           NULL))
-      g_ptr_array_add (lanes, timeline->stream_names->pdata[s]);
-  g_ptr_array_sort (lanes, compare_lanes);
-  return lanes;
-}
-
-static guint
-lane_index (const GPtrArray *lanes, const char *lane)
-{
-  guint index = 0;
-
-  g_ptr_array_find_with_equal_func ((GPtrArray *)lanes, lane, g_str_equal, &index);
-  return index;
-}
-
-/* ---- boxes ---- */
-
-static const char *
-kind_of (const TimelineRecord *record)
-{
-  return record->label.op == TIMELINE_GRAD_CLIP ? timeline_op_name (TIMELINE_OPTIMIZER)
-                                                : timeline_op_name (record->label.op);
-}
-
-static char *
-box_text (const TimelineRecord *record)
-{
-  if (record->lane == LANE_HOST || record->label.op == TIMELINE_OPTIMIZER
-      || record->label.op == TIMELINE_GRAD_CLIP)
-    return g_strdup ("");
-  if (record->label.unit >= UNIT_FIRST_BLOCK)
-    return g_strdup_printf ("%u", record->label.unit - UNIT_FIRST_BLOCK);
-  return timeline_unit_name (record->label.unit);
-}
-
-static void
-add_box (Csv *csv, guint lane, SimTime start, SimTime end, const char *kind, const char *text)
-{
-  csv_add_integer (csv, lane + 1);
-  csv_add_number (csv, to_ms (start));
-  csv_add_number (csv, to_ms (end));
-  csv_add_text (csv, kind);
-  csv_add_text (csv, text);
-  csv_end_row (csv);
-}
-
-/* Where compute idles while a collective runs, on compute's own lane. */
-static void
-add_exposed (Csv *csv, const Timeline *timeline, guint lane)
-{
-  g_autoptr (GArray) spans = exposure_spans (timeline);
-
-  for (guint i = 0; i < spans->len; i++)
-    {
-      const ExposureSpan *span = &g_array_index (spans, ExposureSpan, i);
-
-      if (!span->is_compute && timeline_op_is_collective (span->op))
-        add_box (csv, lane, span->start, span->end, "exposed", "");
-    }
-}
-
-char *
-plot_timeline_boxes (const ResultsVariant *variant)
-{
-  const Timeline *timeline = variant->timeline;
-  g_autoptr (GPtrArray) lanes = lanes_of (timeline);
-  const SimTime window = timeline_end (timeline);
-  Csv csv;
-
-  csv_begin (&csv, "lane,from_ms,to_ms,kind,text");
-  for (guint i = 0; i < timeline->records->len; i++)
-    {
-      const TimelineRecord *record = timeline_record (timeline, i);
-      g_autofree char *text = box_text (record);
-
-      if (record->end > 0 && record->start < window)
-        add_box (&csv, lane_index (lanes, timeline->stream_names->pdata[record->stream]),
-                 MAX (record->start, 0), MIN (record->end, window), kind_of (record), text);
-    }
-  add_exposed (&csv, timeline, lane_index (lanes, "compute"));
-  return csv_finish (&csv);
-}
-
 /* ---- memory ---- */
+
+/* What lives longest lies lowest. */
+static const MemoryKind stack[N_MEMORY_KINDS]
+    = { MEMORY_PARAMS,           MEMORY_GRADS,           MEMORY_OPTIMIZER,    MEMORY_ACTIVATIONS,
+        MEMORY_UNSHARDED_PARAMS, MEMORY_UNSHARDED_GRADS, MEMORY_COMM_BUFFERS, MEMORY_OTHER };
 
 static void
 add_level (Csv *csv, SimTime time, const ResultsMemory *level)
 {
-  const double *by_kind = level->by_kind;
-  const double persistent
-      = by_kind[MEMORY_PARAMS] + by_kind[MEMORY_GRADS] + by_kind[MEMORY_OPTIMIZER];
-  const double with_activations = persistent + by_kind[MEMORY_ACTIVATIONS];
-  const double with_params = with_activations + by_kind[MEMORY_UNSHARDED_PARAMS];
+  double sum = 0;
 
   csv_add_number (csv, to_ms (time));
-  csv_add_number (csv, persistent / 0x1p30);
-  csv_add_number (csv, with_activations / 0x1p30);
-  csv_add_number (csv, with_params / 0x1p30);
-  csv_add_number (csv, level->allocated / 0x1p30);
+  for (guint i = 0; i < N_MEMORY_KINDS; i++)
+    {
+      sum += level->by_kind[stack[i]];
+      csv_add_number (csv, sum / 0x1p30);
+    }
   csv_end_row (csv);
 }
 
-char *
-plot_timeline_memory (const ResultsVariant *variant)
+/* CSV: time_ms, then for each kind what it and those below it hold, in GiB. */
+static char *
+memory_csv (const ResultsVariant *variant)
 {
   const SimTime window = timeline_end (variant->timeline);
+  g_autoptr (GString) header = g_string_new ("time_ms");
   const ResultsMemory *level = NULL;
   Csv csv;
 
-  csv_begin (&csv,
-             "time_ms,persistent_gib,and_activations_gib,and_unsharded_params_gib,allocated_gib");
+  for (guint i = 0; i < N_MEMORY_KINDS; i++)
+    g_string_append_printf (header, ",to_%s_gib", memory_kind_name (stack[i]));
+  csv_begin (&csv, header->str);
   for (guint i = 0; variant->memory != NULL && i < variant->memory->len; i++)
     {
       const ResultsMemory *next = &g_array_index (variant->memory, ResultsMemory, i);
@@ -191,20 +85,76 @@ peak_gib (const ResultsVariant *variant)
   return peak / 0x1p30;
 }
 
-/* ---- script ---- */
+static void
+set_memory (GString *script, const ResultsVariant *variant)
+{
+  const double capacity = variant->capacity_bytes / 0x1p30;
+
+  plot_text_set_number (script, "capacity_gib", capacity > 0 ? capacity : 0);
+  plot_text_set_number (script, "peak_gib", peak_gib (variant));
+}
+
+static char *
+kinds_held (const ResultsVariant *variant)
+{
+  GString *kinds = g_string_new (NULL);
+
+  for (guint k = 0; k < N_MEMORY_KINDS; k++)
+    for (guint i = 0; i < variant->memory->len; i++)
+      if (g_array_index (variant->memory, ResultsMemory, i).by_kind[stack[k]] > 0)
+        {
+          g_string_append_printf (kinds, " %s", memory_kind_name (stack[k]));
+          break;
+        }
+  return g_string_free (kinds, FALSE);
+}
+
+static gboolean
+add_memory (Pictures *pictures, const ResultsVariant *variant, const char *file, GError **error)
+{
+  g_autofree char *name = g_strdup_printf ("memory-%s", file);
+  g_autofree char *title
+      = g_strdup_printf ("%s: %s", picture_title (pictures->results), variant->name);
+  g_autofree char *stamp = picture_stamp (pictures->results, variant->row, 1);
+  g_autofree char *subtitle = NULL, *held = NULL;
+  char peak[FORMAT_SIZE], reserved[FORMAT_SIZE];
+  GString *script;
+
+  if (variant->memory == NULL || !(peak_gib (variant) > 0))
+    return TRUE;
+  held = kinds_held (variant);
+  subtitle = g_strdup_printf (
+      "memory of rank %u by owner; peak of the step %s GiB allocated, of the run %s GiB reserved",
+      variant->rank, format_fixed (peak, 1, peak_gib (variant)),
+      format_fixed (reserved, 1, variant->peak_reserved_bytes / 0x1p30));
+  script = picture_begin (name, title, subtitle, stamp);
+  g_string_append_printf (script, "memory = \"memory-%s.csv\"\n", file);
+  plot_text_set (script, "held", held);
+  plot_text_set_number (script, "step_ms", to_ms (timeline_end (variant->timeline)));
+  set_memory (script, variant);
+  return picture_end (pictures, name, script, "memory", error);
+}
+
+/* ---- the turn ---- */
+
+typedef struct
+{
+  SimTime start, end;
+  TimelineLabel label;
+} Stretch;
 
 /* One piece of work of compute after another, those of one unit and op joined. */
 static GArray *
 compute_stretches (const Timeline *timeline)
 {
-  GArray *stretches = g_array_new (FALSE, FALSE, sizeof (TimelineRecord));
+  GArray *stretches = g_array_new (FALSE, FALSE, sizeof (Stretch));
 
   for (guint i = 0; i < timeline->records->len; i++)
     {
       const TimelineRecord *record = timeline_record (timeline, i);
-      TimelineRecord *last = stretches->len == 0
-                                 ? NULL
-                                 : &g_array_index (stretches, TimelineRecord, stretches->len - 1);
+      const Stretch stretch = { record->start, record->end, record->label };
+      Stretch *last
+          = stretches->len == 0 ? NULL : &g_array_index (stretches, Stretch, stretches->len - 1);
 
       if (record->lane != LANE_COMPUTE || record->end <= 0)
         continue;
@@ -212,71 +162,131 @@ compute_stretches (const Timeline *timeline)
           && last->label.op == record->label.op)
         last->end = MAX (last->end, record->end);
       else
-        g_array_append_val (stretches, *record);
+        g_array_append_val (stretches, stretch);
     }
   return stretches;
 }
 
+/* Where a long step turns from forward to backward. FALSE where it needs no detail. */
 static gboolean
-is_backward (const TimelineRecord *record)
+find_turn (const Timeline *timeline, SimTime *from, SimTime *to)
 {
-  return record->label.op == TIMELINE_RECOMPUTE || record->label.op == TIMELINE_BACKWARD;
-}
-
-/* The turn from forward to backward, where a long step is looked at in detail. */
-static void
-find_turn (const Timeline *timeline, double *from_ms, double *to_ms_)
-{
-  g_autoptr (GArray) stretches = compute_stretches (timeline);
-  const TimelineRecord *const records = (const TimelineRecord *)(gpointer)stretches->data;
+  g_autoptr (GArray) array = compute_stretches (timeline);
+  const Stretch *stretches = (const Stretch *)(gpointer)array->data;
   guint turn = 0;
 
-  *from_ms = *to_ms_ = 0;
-  while (turn < stretches->len && !is_backward (&records[turn]))
+  *from = *to = 0;
+  while (turn < array->len && stretches[turn].label.op != TIMELINE_RECOMPUTE
+         && stretches[turn].label.op != TIMELINE_BACKWARD)
     turn++;
-  if (stretches->len < ZOOM_FROM_UNITS || turn == stretches->len)
-    return;
-  *from_ms = to_ms (MAX (records[turn > ZOOM_BEFORE ? turn - ZOOM_BEFORE : 0].start, 0));
-  *to_ms_ = to_ms (
-      MIN (records[MIN (turn + ZOOM_AFTER, stretches->len - 1)].end, timeline_end (timeline)));
+  if (array->len < ZOOM_FROM_STRETCHES || turn == array->len)
+    return FALSE;
+  *from = MAX (0, stretches[turn > ZOOM_BEFORE ? turn - ZOOM_BEFORE : 0].start);
+  *to = MIN (timeline_end (timeline), stretches[MIN (turn + ZOOM_AFTER, array->len - 1)].end);
+  return *to > *from;
 }
 
-static gboolean
-has_kind (const Timeline *timeline, const char *kind)
-{
-  for (guint i = 0; i < timeline->records->len; i++)
-    if (strcmp (kind_of (timeline_record (timeline, i)), kind) == 0
-        && timeline_record (timeline, i)->end > 0)
-      return TRUE;
-  return FALSE;
-}
+/* ---- timeline ---- */
 
-static char *
-kinds_present (const Timeline *timeline)
+static void
+set_timeline (GString *script, const ResultsVariant *variant, const char *file)
 {
-  GString *present = g_string_new ("exposed");
-
-  for (guint op = 0; op < N_TIMELINE_OPS; op++)
-    if (has_kind (timeline, timeline_op_name (op)))
-      g_string_append_printf (present, " %s", timeline_op_name (op));
-  return g_string_free (present, FALSE);
-}
-
-void
-plot_timeline_script (const ResultsVariant *variant, GString *script)
-{
-  g_autoptr (GPtrArray) lanes = lanes_of (variant->timeline);
-  g_autofree char *lane_words = NULL, *present = kinds_present (variant->timeline);
-  double zoom_from_ms, zoom_to_ms;
+  const Timeline *timeline = variant->timeline;
+  g_autoptr (GPtrArray) lanes = plot_lanes (timeline);
+  g_autofree char *lane_words = NULL, *present = plot_lanes_kinds (timeline);
+  SimTime from, to;
 
   g_ptr_array_add (lanes, NULL);
   lane_words = g_strjoinv (" ", (char **)lanes->pdata);
-  find_turn (variant->timeline, &zoom_from_ms, &zoom_to_ms);
+  find_turn (timeline, &from, &to);
+  g_string_append_printf (script,
+                          "boxes = \"boxes-%s.csv\"\ndetail = \"detail-%s.csv\"\n"
+                          "memory = \"memory-%s.csv\"\n",
+                          file, file, file);
   plot_text_set (script, "lanes", lane_words);
   plot_text_set (script, "present", present);
-  plot_text_set_number (script, "step_ms", to_ms (timeline_end (variant->timeline)));
-  plot_text_set_number (script, "zoom_from_ms", zoom_from_ms);
-  plot_text_set_number (script, "zoom_to_ms", zoom_to_ms);
-  plot_text_set_number (script, "capacity_gib", 0);
-  plot_text_set_number (script, "peak_gib", peak_gib (variant));
+  plot_text_set_number (script, "step_ms", to_ms (timeline_end (timeline)));
+  plot_text_set_number (script, "zoom_from_ms", to_ms (from));
+  plot_text_set_number (script, "zoom_to_ms", to_ms (to));
+  set_memory (script, variant);
+}
+
+static char *
+timeline_subtitle (const ResultsVariant *variant)
+{
+  const double steps
+      = round (sim_time_seconds (timeline_end (variant->timeline)) / variant->step_time_s);
+  g_autofree char *step = plot_text_seconds (variant->step_time_s);
+  g_autofree char *several = steps > 1 ? g_strdup_printf (" (%.0f shown)", steps) : g_strdup ("");
+  char exposed[FORMAT_SIZE], mfu[FORMAT_SIZE];
+
+  return g_strdup_printf (
+      "step %s%s, of which %s %% is exposed communication; MFU %s %%; rank %u", step, several,
+      format_fixed (exposed, 1, 100 * variant->exposed_comm_s / variant->step_time_s),
+      format_fixed (mfu, 1, variant->mfu_percent), variant->rank);
+}
+
+static gboolean
+write_data (const Pictures *pictures, const ResultsVariant *variant, const char *file,
+            GError **error)
+{
+  const Timeline *timeline = variant->timeline;
+  g_autofree char *boxes = plot_lanes_csv (timeline, 0, timeline_end (timeline));
+  g_autofree char *boxes_name = g_strdup_printf ("boxes-%s.csv", file);
+  g_autofree char *detail_name = g_strdup_printf ("detail-%s.csv", file);
+  g_autofree char *memory = memory_csv (variant);
+  g_autofree char *memory_name = g_strdup_printf ("memory-%s.csv", file);
+  g_autofree char *detail = NULL;
+  SimTime from, to;
+
+  find_turn (timeline, &from, &to);
+  detail = plot_lanes_csv (timeline, from, to);
+  return pictures_write (pictures, boxes_name, boxes, error)
+         && pictures_write (pictures, detail_name, detail, error)
+         && pictures_write (pictures, memory_name, memory, error);
+}
+
+static gboolean
+add_timeline (Pictures *pictures, const ResultsVariant *variant, const char *file, GError **error)
+{
+  g_autofree char *name = g_strdup_printf ("timeline-%s", file);
+  g_autofree char *title
+      = g_strdup_printf ("%s: %s", picture_title (pictures->results), variant->name);
+  g_autofree char *subtitle = timeline_subtitle (variant);
+  g_autofree char *stamp = picture_stamp (pictures->results, variant->row, 1);
+  GString *script;
+
+  if (!write_data (pictures, variant, file, error))
+    return FALSE;
+  script = picture_begin (name, title, subtitle, stamp);
+  set_timeline (script, variant, file);
+  return picture_end (pictures, name, script, "timeline", error)
+         && add_memory (pictures, variant, file, error);
+}
+
+gboolean
+plot_timelines_add (Pictures *pictures, GError **error)
+{
+  const Results *results = pictures->results;
+  g_autofree const char **names = g_new0 (const char *, results->variants->len + 1);
+  g_auto (GStrv) files = NULL;
+  guint n = 0;
+
+  if (results_is_sweep (results))
+    return TRUE;
+  for (guint i = 0; i < results->variants->len; i++)
+    names[i] = results_variant (results, i)->name;
+  files = file_names (names);
+  for (guint i = 0; i < results->variants->len && n < MOST_VARIANTS; i++)
+    {
+      const ResultsVariant *variant = results_variant (results, i);
+
+      if (variant->timeline == NULL || timeline_end (variant->timeline) <= 0
+          || !results_did_run (variant))
+        continue;
+      if (!add_timeline (pictures, variant, files[i], error))
+        return FALSE;
+      n++;
+    }
+  return TRUE;
 }

@@ -1,4 +1,4 @@
-/* A folder of results as its CSV files tell it: the input of pictures and pages. */
+/* A folder of results as its files tell it: the input of pictures and pages. */
 #pragma once
 
 #include "report/results_csv.h"
@@ -16,25 +16,29 @@ typedef struct
 typedef struct
 {
   char *name;
+  guint row; /* in Results.variants */
   double step_time_s, tokens_per_s, tokens_per_s_per_gpu, mfu_percent, hfu_percent;
   double all_gathers, reduce_scatters, all_reduces, comm_bytes;
   double compute_s, exposed_comm_s, host_bound_s;
   double peak_allocated_bytes, peak_reserved_bytes;
+  double capacity_bytes; /* from report.json, or NaN */
   char *scenario, *scenario_sha256, *version;
   char *status, *reason, *peak_phase;
   char **key_values;               /* of a sweep: one for each of Results.keys */
   double throughput_delta_percent; /* against the first variant; NaN: unknown */
-  guint rank;         /* whose timeline and memory follow: the first in the files, the slowest */
-  Timeline *timeline; /* NULL: none. A stream for each lane, more where a lane's work overlaps;
-                         stream_names are the lanes' names; every comm.* lane is LANE_COMM_SHARD */
-  SimTime stream_ends[G_MAXUINT8]; /* of the last work of each stream */
-  GArray *memory;                  /* ResultsMemory; NULL: none */
+  guint rank;          /* whose timeline and memory follow: the first in the files, the slowest */
+  Timeline *timeline;  /* NULL: none. A stream for each lane, more where a lane's work overlaps;
+                          stream_names are the lanes' names; every comm.* lane is LANE_COMM_SHARD */
+  GArray *stream_ends; /* SimTime: of the last work of each stream; NULL without a timeline */
+  GArray *memory;      /* ResultsMemory; NULL: none */
 } ResultsVariant;
 
 typedef struct
 {
-  char **keys;         /* the varied keys of a sweep; empty elsewhere */
+  char *title;         /* of the scenario; NULL: unknown */
+  char **keys;         /* the varied keys of a sweep; NULL where there is no row */
   GPtrArray *variants; /* ResultsVariant, in the order of summary.csv */
+  GHashTable *by_name; /* the first of each name; borrowed */
 } Results;
 
 typedef enum
@@ -43,6 +47,7 @@ typedef enum
   RESULTS_DELTAS,
   RESULTS_TIMELINE,
   RESULTS_MEMORY,
+  RESULTS_DETAILS, /* report.json */
   N_RESULTS_FILES
 } ResultsFile;
 
@@ -67,3 +72,5 @@ results_variant (const Results *results, guint index)
 }
 
 gboolean results_did_run (const ResultsVariant *variant);
+/* Whether this is a sweep: the same variants under several values of some keys. */
+gboolean results_is_sweep (const Results *results);

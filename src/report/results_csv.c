@@ -22,6 +22,7 @@ typedef struct
 {
   const char *file;
   const ResultsReader *reader;
+  gpointer data;
   struct csv_parser parser;
   GPtrArray *header; /* NULL before it was read */
   GPtrArray *fields; /* of the row so far */
@@ -44,8 +45,8 @@ fail (Reading *reading, guint line, const char *format, ...)
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_set_error (&reading->error, RESULTS_ERROR, RESULTS_ERROR_BAD_CSV, "%s:%u: %s", reading->file,
-               line, text);
+  g_set_error (&reading->error, RESULTS_ERROR, RESULTS_ERROR_BAD, "%s:%u: %s", reading->file, line,
+               text);
 }
 
 /* ---- rows ---- */
@@ -94,7 +95,7 @@ take_row (Reading *reading)
   for (guint i = 0; i < reader->n_columns; i++)
     reading->values[i]
         = reading->places[i] < 0 ? NULL : g_ptr_array_index (reading->fields, reading->places[i]);
-  reader->take_row (&row, reader->data, &reading->error);
+  reader->take_row (&row, reading->data, &reading->error);
 }
 
 static void
@@ -140,9 +141,9 @@ is_no_space (unsigned char character)
 }
 
 static void
-reading_init (Reading *reading, const char *file, const ResultsReader *reader)
+reading_init (Reading *reading, const char *file, const ResultsReader *reader, gpointer data)
 {
-  *reading = (Reading){ .file = file, .reader = reader, .line = 1, .row_line = 1 };
+  *reading = (Reading){ .file = file, .reader = reader, .data = data, .line = 1, .row_line = 1 };
   if (csv_init (&reading->parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0)
     g_error ("no memory for a CSV parser");
   csv_set_space_func (&reading->parser, is_no_space);
@@ -197,12 +198,12 @@ finish (Reading *reading, GError **error)
 
 gboolean
 results_read_text (const char *file, const char *text, gsize length, const ResultsReader *reader,
-                   GError **error)
+                   gpointer data, GError **error)
 {
   Reading reading;
   gboolean read;
 
-  reading_init (&reading, file, reader);
+  reading_init (&reading, file, reader, data);
   feed (&reading, text, length);
   read = finish (&reading, error);
   reading_clear (&reading);
@@ -239,7 +240,7 @@ open_regular (const char *path, GError **error)
 }
 
 gboolean
-results_read_file (const char *path, const ResultsReader *reader, GError **error)
+results_read_file (const char *path, const ResultsReader *reader, gpointer data, GError **error)
 {
   const int descriptor = open_regular (path, error);
   g_autofree char *chunk = g_malloc (CHUNK_BYTES);
@@ -249,7 +250,7 @@ results_read_file (const char *path, const ResultsReader *reader, GError **error
 
   if (descriptor < 0)
     return FALSE;
-  reading_init (&reading, path, reader);
+  reading_init (&reading, path, reader, data);
   do
     n = read (descriptor, chunk, CHUNK_BYTES);
   while ((n < 0 && errno == EINTR) || (n > 0 && feed (&reading, chunk, (gsize)n)));
@@ -260,6 +261,32 @@ results_read_file (const char *path, const ResultsReader *reader, GError **error
   reading_clear (&reading);
   close (descriptor);
   return is_read;
+}
+
+char *
+results_load_file (const char *path, gsize max_bytes, gsize *length, GError **error)
+{
+  const int descriptor = open_regular (path, error);
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autofree char *chunk = g_malloc (CHUNK_BYTES);
+  ssize_t n;
+
+  if (descriptor < 0)
+    return NULL;
+  do
+    {
+      n = read (descriptor, chunk, CHUNK_BYTES);
+      if (n > 0)
+        g_string_append_len (text, chunk, n);
+    }
+  while ((n < 0 && errno == EINTR) || (n > 0 && text->len <= max_bytes));
+  if (n < 0 || text->len > max_bytes)
+    set_file_error (path, n < 0 ? errno : EFBIG, error);
+  close (descriptor);
+  if (n < 0 || text->len > max_bytes)
+    return NULL;
+  *length = text->len;
+  return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
 /* ---- values ---- */
@@ -273,7 +300,7 @@ results_row_error (const ResultsRow *row, guint column, GError **error, const ch
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_set_error (error, RESULTS_ERROR, RESULTS_ERROR_BAD_CSV, "%s:%u: %s: %s", row->file, row->line,
+  g_set_error (error, RESULTS_ERROR, RESULTS_ERROR_BAD, "%s:%u: %s: %s", row->file, row->line,
                row->columns[column].name, text);
   return FALSE;
 }

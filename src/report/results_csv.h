@@ -9,7 +9,7 @@ GQuark results_error_quark (void);
 
 typedef enum
 {
-  RESULTS_ERROR_BAD_CSV
+  RESULTS_ERROR_BAD
 } ResultsError;
 
 /* A column that the reader wants, by the name in the header. */
@@ -37,15 +37,19 @@ typedef struct
   const ResultsColumn *columns;
   guint n_columns;
   ResultsRowFunc take_row; /* may set a GError and return FALSE, which ends the reading */
-  gpointer data;
 } ResultsReader;
 
-/* @file is only named in messages. RESULTS_ERROR, or what take_row() sets. */
+/* Hands @data to take_row() with each row. @file is only named in messages.
+ * RESULTS_ERROR, or what take_row() sets. */
 gboolean results_read_text (const char *file, const char *text, gsize length,
-                            const ResultsReader *reader, GError **error);
+                            const ResultsReader *reader, gpointer data, GError **error);
 
 /* A regular file, in pieces. G_FILE_ERROR where it cannot be read. */
-gboolean results_read_file (const char *path, const ResultsReader *reader, GError **error);
+gboolean results_read_file (const char *path, const ResultsReader *reader, gpointer data,
+                            GError **error);
+
+/* The whole of a regular file, as long as it is no longer than @max_bytes. The caller frees it. */
+char *results_load_file (const char *path, gsize max_bytes, gsize *length, GError **error);
 
 /* RESULTS_ERROR at the row, about one column. Returns FALSE. */
 gboolean results_row_error (const ResultsRow *row, guint column, GError **error, const char *format,
