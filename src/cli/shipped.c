@@ -7,7 +7,7 @@
 #include "cli/scenarios.h"
 #include "config/ini.h"
 
-/* An empty scenario, which the overrides fill. */
+/* An empty scenario, which the overrides fill; every model has a position for one token. */
 #define NO_SCENARIO "/dev/null"
 
 static char *
