@@ -22,3 +22,4 @@ extern const Command run_command;
 extern const Command plot_command;
 extern const Command show_command;
 extern const Command list_command;
+extern const Command validate_command;

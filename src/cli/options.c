@@ -140,6 +140,24 @@ take_terminal (const char *option, const char *value, gpointer data, GError **er
   return TRUE;
 }
 
+/* Options that only their command understands; given again, --require adds to itself. */
+static gboolean
+take_text (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+  char **place = strcmp (option, "--quality") == 0   ? &options->quality
+                 : strcmp (option, "--require") == 0 ? &options->require
+                                                     : &options->run_id;
+  char *before = *place;
+
+  if (*value == '\0')
+    return refuse (error, option, "''", "a value");
+  *place = place == &options->require && before != NULL ? g_strconcat (before, ",", value, NULL)
+                                                        : g_strdup (value);
+  g_free (before);
+  return TRUE;
+}
+
 static gboolean
 take_switch (const char *option, const char *value, gpointer data, GError **error)
 {
@@ -199,6 +217,12 @@ static const OptionRow option_rows[] = {
                       "Run this variant, not the first", "NAME" } },
   { OPTION_TERMINAL, { "terminal", 0, VALUE, (gpointer) take_terminal,
                        "Draw svg (default), png or pdf", "FORMAT" } },
+  { OPTION_QUALITY, { "quality", 0, VALUE, (gpointer) take_text,
+                      "Only runs of these qualities, such as AB", "LETTERS" } },
+  { OPTION_REQUIRE, { "require", 0, VALUE, (gpointer) take_text,
+                      "Exit with 1 where a bound is missed: mean=2.7%,memory.p90=12%", "BOUNDS" } },
+  { OPTION_RUN_ID, { "scenario", 0, VALUE, (gpointer) take_text,
+                     "Print the scenario of a run instead", "ID" } },
   { OPTION_EVERYWHERE, { "quiet", 'q', SWITCH, (gpointer) take_switch,
                          "Print nothing but the result and errors", NULL } },
   { OPTION_EVERYWHERE, { "verbose", 'v', SWITCH, (gpointer) take_switch,
@@ -325,6 +349,9 @@ options_clear (Options *options)
   g_array_unref (options->ranks);
   g_free (options->variant);
   g_free (options->terminal);
+  g_free (options->quality);
+  g_free (options->require);
+  g_free (options->run_id);
   g_ptr_array_unref (options->arguments);
 }
 

@@ -15,7 +15,10 @@ typedef enum
   OPTION_VARIANT = 1 << 6,
   OPTION_TERMINAL = 1 << 7,
   OPTION_MAN_FORMAT = 1 << 8, /* -f takes "man" too; no option of its own */
-  OPTION_EVERYWHERE = 1 << 9  /* -q, -v, --help, --version */
+  OPTION_QUALITY = 1 << 20,
+  OPTION_REQUIRE = 1 << 21,
+  OPTION_RUN_ID = 1 << 22,
+  OPTION_EVERYWHERE = 1 << 9 /* -q, -v, --help, --version */
 } OptionSet;
 
 typedef enum
@@ -36,6 +39,9 @@ typedef struct
   gboolean all_ranks;
   char *variant;  /* or NULL */
   char *terminal; /* "svg", "png" or "pdf" */
+  char *quality;  /* letters, or NULL */
+  char *require;  /* bounds, or NULL */
+  char *run_id;   /* --scenario, or NULL */
   gboolean quiet, verbose, help, version;
   GPtrArray *arguments; /* char *, what is no option */
 } Options;

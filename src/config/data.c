@@ -13,6 +13,7 @@ typedef struct
 static const Shelf shelves[] = {
   [DATA_MODEL] = { "models/transformers", ".ini" }, [DATA_GPU] = { "models/gpus", ".ini" },
   [DATA_CLUSTER] = { "models/clusters", ".ini" },   [DATA_SOFTWARE] = { "models/software", ".ini" },
+  [DATA_PUBLISHED] = { "models/published", ".csv" },
   [DATA_SCENARIO] = { "scenarios", ".ini" },        [DATA_PLOT] = { "plots", ".gp" },
 };
 

@@ -10,6 +10,7 @@ typedef enum
   DATA_GPU,      /* models/gpus/NAME.ini */
   DATA_CLUSTER,  /* models/clusters/NAME.ini */
   DATA_SOFTWARE, /* models/software/NAME.ini */
+  DATA_PUBLISHED, /* models/published/NAME.csv */
   DATA_SCENARIO, /* scenarios/NAME.ini */
   DATA_PLOT      /* plots/NAME.gp */
 } DataKind;

@@ -199,6 +199,13 @@ problems_append (Problems *problems, const Problems *more)
   problems->has_io |= more->has_io;
 }
 
+char *
+problems_first (const Problems *problems)
+{
+  return problems->list->len > 0 ? g_strdup (g_array_index (problems->list, Problem, 0).message)
+                                 : NULL;
+}
+
 guint
 problems_count (const Problems *problems)
 {

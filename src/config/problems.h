@@ -36,6 +36,9 @@ guint problems_count (const Problems *problems);
 /* So many that a reader should give up: whoever finds more wastes time. */
 gboolean problems_are_enough (const Problems *problems);
 
+/* The first that was noted, without its place; NULL where there is none. The caller frees it. */
+char *problems_first (const Problems *problems);
+
 /* Of the places that could not be read or written at all, as opposed to being
  * wrong: the command then exits with 4, not 3. */
 void problems_add_io (Problems *problems, const char *file, const char *format, ...)

@@ -219,18 +219,11 @@ typedef struct
 #undef TIMING
 } TimingConfig;
 
-/* Some ranks or nodes and a figure for each, in the order of their numbers. */
 typedef struct
 {
-  guint number;
-  double value;
-} Numbered;
-
-typedef struct
-{
-  Numbered *items;
-  guint n;
-} NumberedList;
+  guint rank;
+  double factor; /* its kernels take this many times as long */
+} Straggler;
 
 typedef struct
 {
@@ -239,12 +232,9 @@ typedef struct
   guint warmup_steps;
   RankMode ranks; /* what jitter and stragglers make of it is filled in */
   double compute_jitter;
-  double compute_slowdown;     /* what auto stands for is filled in */
-  double gpu_spread;           /* sigma of a factor that each GPU keeps */
-  NumberedList stragglers;     /* ranks, and how many times as long their kernels take */
-  NumberedList degraded_links; /* nodes, and the share of their NICs' rate that is left */
-  NumberedList late_hosts;     /* ranks, and how many picoseconds their hosts lose each step */
-  guint cuda_device_max_connections;
+  double compute_slowdown; /* what auto stands for is filled in */
+  Straggler *stragglers;
+  guint n_stragglers;
   guint64 seed;
 } SimulationConfig;
 
@@ -286,6 +276,10 @@ typedef struct
  * variants, and of the model, GPU and cluster files it names. */
 ScenarioFile *scenario_file_load (const char *source, const ScenarioOptions *options,
                                   Problems *problems);
+/* A scenario held in memory; @path is where it would lie. */
+ScenarioFile *scenario_file_load_text (const char *name, const char *path, const char *text,
+                                       gsize length, const ScenarioOptions *options,
+                                       Problems *problems);
 void scenario_file_free (ScenarioFile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (ScenarioFile, scenario_file_free)
 

@@ -22,8 +22,3 @@ struct _ScenarioFile
   GArray *variants;     /* ScenarioVariant */
   char *sha256;
 };
-
-/* A scenario held in memory; @path is where it would lie. */
-ScenarioFile *scenario_file_load_text (const char *name, const char *path, const char *text,
-                                       gsize length, const ScenarioOptions *options,
-                                       Problems *problems);

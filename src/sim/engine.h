@@ -6,12 +6,11 @@
 
 #include "sim/program.h"
 
-/* A figure of one rank. */
 typedef struct
 {
   guint rank;
-  double value;
-} RankFigure;
+  double factor;
+} SlowRank;
 
 typedef struct
 {
@@ -20,12 +19,9 @@ typedef struct
   double compute_slowdown; /* a kernel runs at 1/(1+this) of its rate while a collective runs on its
                               GPU */
   double compute_jitter;   /* sigma of a log-normal factor on each jittered kernel run */
-  double gpu_spread;       /* sigma of a log-normal factor that a GPU keeps */
   guint64 seed;
-  const RankFigure *slow_ranks; /* how many times as long their kernels take */
+  const SlowRank *slow_ranks;
   guint n_slow_ranks;
-  const RankFigure *late_hosts; /* picoseconds that each program_host_delay() takes there */
-  guint n_late_hosts;
   gboolean force_events; /* the event engine, though one pass would do */
 } EngineOptions;
 
@@ -33,7 +29,7 @@ typedef struct
 {
   guint slowest_rank;       /* whose reported steps end last; the lowest of equals */
   gboolean used_events;     /* which executor ran */
-  GPtrArray *timelines;     /* Timeline of the slowest rank, then of the others observed; owned */
+  GPtrArray *timelines;     /* Timeline of each observed rank, in the order asked for; owned */
   SimTime fastest, slowest; /* reported time of the fastest and the slowest rank */
 } EngineResult;
 
@@ -41,8 +37,8 @@ typedef struct
 gboolean engine_one_pass_applies (const EngineOptions *options);
 
 /* @network prices collectives without a fixed time. @observed: ranks whose
- * timelines are wanted besides the slowest's, each once. A folded run has one
- * timeline, of rank 0. */
+ * timelines are wanted; with @n_observed 0 the slowest rank's. A folded run has
+ * one timeline, of rank 0. */
 void engine_run (const Program *program, const Network *network, const EngineOptions *options,
                  const guint *observed, guint n_observed, EngineResult *result);
 void engine_result_clear (EngineResult *result);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "study/study.h"
+#include "study/study_pool.h"
 
 typedef struct
 {
@@ -11,9 +12,6 @@ typedef struct
   StudyEffort effort; /* filled */
   gint64 wall_us;     /* filled: time that it took */
 } StudyJob;
-
-/* Called on the caller's thread, after each variant and a few times a second between. */
-typedef void (*StudyProgress) (guint n_done, guint n_jobs, gpointer data);
 
 /* Simulates all of @jobs on at most @n_threads threads. @progress may be NULL. */
 void study_run_many (StudyJob *jobs, guint n_jobs, const StudyOptions *options, guint n_threads,

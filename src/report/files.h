@@ -1,0 +1,9 @@
+/* Files that appear whole or not at all. */
+#pragma once
+
+#include <glib.h>
+
+/* With its parents, where it is not there. G_FILE_ERROR. */
+gboolean files_make_folder (const char *folder, GError **error);
+/* A new file takes the place of the old one by rename. G_FILE_ERROR. */
+gboolean files_write (const char *folder, const char *name, const char *text, GError **error);

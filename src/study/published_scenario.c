@@ -1,0 +1,318 @@
+#include "config.h"
+
+#include "study/published_scenario.h"
+
+#include <math.h>
+#include <string.h>
+
+G_DEFINE_QUARK (fsdpsim_published_error, published_error)
+
+typedef struct
+{
+  const RunSettings *run;
+  GString *text;
+  GError **error;
+} Mapping;
+
+static gboolean G_GNUC_PRINTF (2, 3) refuse (const Mapping *mapping, const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *message = NULL;
+
+  va_start (arguments, format);
+  message = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error_literal (mapping->error, PUBLISHED_ERROR, PUBLISHED_ERROR_CANNOT_MAP, message);
+  return FALSE;
+}
+
+static void G_GNUC_PRINTF (2, 3) add (const Mapping *mapping, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  g_string_append_vprintf (mapping->text, format, arguments);
+  va_end (arguments);
+  g_string_append_c (mapping->text, '\n');
+}
+
+static gboolean
+is (const char *cell, const char *word)
+{
+  return strcmp (cell, word) == 0;
+}
+
+/* ---- the model ---- */
+
+/* Gated feed-forwards mark Llama's family, others MPT's: no biases anywhere, tied
+ * embeddings, and as many learned positions as a sequence is long. */
+static gboolean
+add_model (const Mapping *mapping)
+{
+  const RunSettings *run = mapping->run;
+
+  if (run->layers == 0 || run->hidden == 0 || run->heads == 0 || run->ffn_hidden == 0
+      || run->vocab == 0 || run->seq_len == 0)
+    return refuse (mapping, "the model's sizes are not all published");
+  add (mapping, "[model]\nlayers = %u\nhidden = %u\nheads = %u\nkv_heads = %u\nffn_hidden = %u",
+       run->layers, run->hidden, run->heads, run->kv_heads > 0 ? run->kv_heads : run->heads,
+       run->ffn_hidden);
+  add (mapping, "vocab = %u", run->vocab);
+  if (run->gated_ffn)
+    add (mapping, "gated_ffn = true\nnorm = rmsnorm\ntied_embeddings = false");
+  else
+    add (mapping, "gated_ffn = false\nnorm = layernorm\ntied_embeddings = true\npositions = %u",
+         run->seq_len);
+  return TRUE;
+}
+
+/* ---- the hardware ---- */
+
+/* The nodes that a GPU usually comes in, and its network rate where none is published. */
+static const struct
+{
+  const char *gpu; /* how its name begins */
+  const char *cluster;
+  double gbit_per_s; /* a GPU */
+} usual_clusters[] = {
+  { "a100-sxm-40g", "dgx-a100-40g", 200 },
+  { "a100-sxm-80g", "dgx-a100-80g", 200 },
+  { "h100-sxm", "dgx-h100", 400 },
+  { "h200-sxm", "dgx-h200", 400 },
+  { "b200", "hgx-b200", 400 },
+  { "mi300x", "mi300x-8", 400 },
+};
+
+/* 100 Gb/s cards that two GPUs share are the EFA of AWS's A100 nodes, with losses of its own. */
+#define EFA_CLUSTER    "aws-p4d"
+#define EFA_GBIT_PER_S 60
+
+static void
+add_nics (const Mapping *mapping, double usual)
+{
+  const RunSettings *run = mapping->run;
+
+  if (isnan (run->inter_gbps_per_gpu))
+    add (mapping, "# network rate not published: the usual one");
+  add (mapping, "nics_per_node = %u\nnic_bandwidth = %gGb/s", run->gpus_per_node,
+       isnan (run->inter_gbps_per_gpu) ? usual : run->inter_gbps_per_gpu);
+}
+
+static gboolean
+add_hardware (const Mapping *mapping)
+{
+  const RunSettings *run = mapping->run;
+  guint i = 0;
+
+  while (i < G_N_ELEMENTS (usual_clusters) && !g_str_has_prefix (run->gpu, usual_clusters[i].gpu))
+    i++;
+  if (i == G_N_ELEMENTS (usual_clusters))
+    return refuse (mapping, "no nodes are known that have the GPU '%s'", run->gpu);
+  if (run->nodes == 0 || run->gpus_per_node == 0)
+    return refuse (mapping, "the numbers of nodes and GPUs are not published");
+  add (mapping, "[cluster]\nsource = %s",
+       g_str_has_prefix (run->gpu, "a100") && run->inter_gbps_per_gpu <= EFA_GBIT_PER_S
+           ? EFA_CLUSTER
+           : usual_clusters[i].cluster);
+  add (mapping, "gpu = %s\nnodes = %u\ngpus_per_node = %u", run->gpu, run->nodes,
+       run->gpus_per_node);
+  if (run->nodes > 1)
+    add_nics (mapping, usual_clusters[i].gbit_per_s);
+  return TRUE;
+}
+
+/* ---- the software ---- */
+
+/* The software profile of a framework, and whether its checkpoints stop early
+ * where torch can. */
+typedef struct
+{
+  const char *framework; /* how its name begins */
+  const char *profile;
+  gboolean early_stop;
+} Framework;
+
+static const Framework frameworks[] = {
+  { "llm-foundry", "composer", TRUE },
+  { "torchtitan", "torchtitan", FALSE },
+  { "fms-fsdp", "fms-fsdp", TRUE },
+  { "HF ", "hf-trainer", TRUE },
+  { "", "eager", TRUE },
+};
+
+static const Framework *
+find_framework (const char *name)
+{
+  guint i = 0;
+
+  while (!g_str_has_prefix (name, frameworks[i].framework))
+    i++;
+  return &frameworks[i];
+}
+
+static gboolean
+add_software (const Mapping *mapping)
+{
+  const RunSettings *run = mapping->run;
+  const Framework *framework = find_framework (run->framework);
+  const char *profile = framework->profile;
+
+  if (is (run->attention, "flash1") && is (profile, "composer"))
+    profile = "mosaicgpt"; /* llm-foundry's models before MPT */
+  add (mapping, "[software]\nsource = %s", profile);
+  if (run->attention[0] != '\0')
+    add (mapping, "attention = %s", run->attention);
+  if (run->compile)
+    add (mapping, "compile = true");
+  if (strstr (run->ab_arm, "chunked") != NULL)
+    add (mapping, "loss = chunked");
+  else if (run->compile)
+    add (mapping, "loss = fused");
+  return TRUE;
+}
+
+/* Composer reduced in bf16 (PURE) by default up to torch 2.0 and in fp32 (DEFAULT)
+ * from then on. */
+static guint
+torch_minor (const RunSettings *run)
+{
+  gboolean fsdp2 = is (run->api, "fsdp2");
+
+  if (fsdp2)
+    return run->year >= 2025 ? 8 : 6;
+  if (run->year >= 2025)
+    return 8;
+  if (run->year == 2024)
+    return 3;
+  return is (run->reduce_dtype, "fp32") ? 1 : 0;
+}
+
+/* ---- training ---- */
+
+static gboolean
+is_fp8 (const char *dtype)
+{
+  return g_str_has_prefix (dtype, "fp8");
+}
+
+/* Scaled by row where the row says so, or where torchao's default of its year is
+ * that; a gather in fp8 is possible only with one scale for the tensor. */
+static gboolean
+is_rowwise (const RunSettings *run)
+{
+  if (is_fp8 (run->all_gather_dtype) || strstr (run->ab_arm, "tensorwise") != NULL)
+    return FALSE;
+  return strstr (run->ab_arm, "rowwise") != NULL || run->year >= 2025;
+}
+
+/* Without grad_accum and global_batch the step is one micro-batch. The last one may
+ * be smaller than the others. */
+static gboolean
+add_batch (const Mapping *mapping)
+{
+  const RunSettings *run = mapping->run;
+  guint ranks = run->nodes * run->gpus_per_node;
+  guint sequences; /* of a rank */
+
+  if (run->micro_batch == 0)
+    return refuse (mapping, "the micro-batch is not published");
+  sequences = run->global_batch > 0 ? (run->global_batch + ranks - 1) / ranks
+                                    : run->micro_batch * MAX (run->grad_accum, 1);
+  if (sequences < run->micro_batch)
+    return refuse (mapping, "a global batch of %u is less than a micro-batch of %u on %u ranks",
+                   run->global_batch, run->micro_batch, ranks);
+  add (mapping, "[training]\nmicro_batch = %u\nseq_len = %u\ngrad_accum = %u", run->micro_batch,
+       run->seq_len, (sequences + run->micro_batch - 1) / run->micro_batch);
+  if (sequences % run->micro_batch != 0)
+    add (mapping, "last_micro_batch = %u", sequences % run->micro_batch);
+  add (mapping, "no_sync = false");
+  if (is_fp8 (run->matmul_dtype))
+    add (mapping, "matmul_dtype = %s", is_rowwise (run) ? "fp8_rowwise" : "fp8_tensorwise");
+  return TRUE;
+}
+
+/* ---- FSDP ---- */
+
+static void
+add_fsdp1 (const Mapping *mapping)
+{
+  const RunSettings *run = mapping->run;
+
+  if (run->backward_prefetch[0] != '\0')
+    add (mapping, "backward_prefetch = %s", run->backward_prefetch);
+  if (run->forward_prefetch[0] != '\0')
+    add (mapping, "forward_prefetch = %s", is (run->forward_prefetch, "1") ? "true" : "false");
+  if (run->limit_all_gathers[0] != '\0')
+    add (mapping, "limit_all_gathers = %s", is (run->limit_all_gathers, "1") ? "true" : "false");
+}
+
+static void
+add_fsdp2 (const Mapping *mapping)
+{
+  const RunSettings *run = mapping->run;
+
+  if (run->reshard_after_forward[0] != '\0')
+    add (mapping, "reshard_after_forward = %s", run->reshard_after_forward);
+  if (is_fp8 (run->all_gather_dtype))
+    add (mapping, "all_gather_dtype = fp8");
+}
+
+static gboolean
+add_fsdp (const Mapping *mapping)
+{
+  const RunSettings *run = mapping->run;
+
+  if (!is (run->api, "fsdp1") && !is (run->api, "fsdp2"))
+    return refuse (mapping, "api '%s' is not simulated", run->api);
+  if (run->offload[0] != '\0' && !is (run->offload, "none"))
+    return refuse (mapping, "offload '%s' is not simulated", run->offload);
+  if (run->wrap[0] != '\0' && !is (run->wrap, "per_block"))
+    return refuse (mapping, "wrapping '%s' is not simulated", run->wrap);
+  add (mapping, "[fsdp]\napi = %s\ntorch = 2.%u", run->api, torch_minor (run));
+  if (run->sharding_strategy[0] != '\0')
+    add (mapping, "sharding_strategy = %s", run->sharding_strategy);
+  add (mapping, "param_dtype = %s\nreduce_dtype = %s",
+       run->param_dtype[0] != '\0' ? run->param_dtype : "bf16",
+       run->reduce_dtype[0] != '\0' ? run->reduce_dtype : "bf16");
+  if (is (run->api, "fsdp1"))
+    add_fsdp1 (mapping);
+  else
+    add_fsdp2 (mapping);
+  return TRUE;
+}
+
+/* ---- checkpointing ---- */
+
+static gboolean
+add_checkpointing (const Mapping *mapping)
+{
+  const RunSettings *run = mapping->run;
+  const char *what = run->activation_checkpointing;
+  gboolean outside = g_str_has_prefix (run->ac_nesting, "outside");
+  gboolean early_stop = find_framework (run->framework)->early_stop;
+
+  if (what[0] == '\0' || is (what, "none"))
+    return TRUE;
+  add (mapping, "[activation_checkpointing]\nmethod = %s\nuse_reentrant = %s\nearly_stop = %s",
+       outside ? "torch.utils.checkpoint" : "apply_activation_checkpointing",
+       is (run->ac_nesting, "outside_reentrant") ? "true" : "false", early_stop ? "true" : "false");
+  if (is (what, "op") || (g_str_has_prefix (what, "every:") && g_ascii_isdigit (what[6])))
+    add (mapping, "select = %s", what);
+  else if (is (what, "every:unknown"))
+    add (mapping, "# which blocks is not published: every second one\nselect = every:2");
+  else if (!is (what, "full"))
+    return refuse (mapping, "activation checkpointing '%s' is not simulated", what);
+  return TRUE;
+}
+
+char *
+published_scenario (const RunSettings *run, GError **error)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  const Mapping mapping = { run, text, error };
+
+  if (!add_model (&mapping) || !add_hardware (&mapping) || !add_software (&mapping)
+      || !add_batch (&mapping) || !add_fsdp (&mapping) || !add_checkpointing (&mapping))
+    return NULL;
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
