@@ -85,9 +85,10 @@ check_shell ()
   shellcheck bootstrap .ci/run tests/*.sh tests/*.test tests/bench/*.sh && shellcheck -s bash completions/fsdpsim
 }
 
+# help2man dates the page by its month, which mandoc takes for no date.
 check_manual ()
 {
-  mandoc -Tlint -Wwarning man/fsdpsim.1 man/fsdpsim-scenario.5
+  ! mandoc -Tlint -Wwarning man/fsdpsim.1 man/fsdpsim-scenario.5 | grep -v 'cannot parse date'
 }
 
 # ---- counting ----

@@ -49,7 +49,7 @@ is_above (const Setting *a, const Setting *b)
 const Setting *
 check_blame (const Resolved *resolved, const KeyId *ids, guint n)
 {
-  const Setting *top = NULL;
+  const Setting *top = resolved->settings[ids[0]];
   gboolean same_file = TRUE;
 
   for (guint i = 0; i < n; i++)
@@ -58,8 +58,8 @@ check_blame (const Resolved *resolved, const KeyId *ids, guint n)
 
       if (setting == NULL || !setting->good)
         return NULL;
-      same_file &= top == NULL || strcmp (top->place.file, setting->place.file) == 0;
-      if (top == NULL || is_above (setting, top))
+      same_file &= strcmp (top->place.file, setting->place.file) == 0;
+      if (is_above (setting, top))
         top = setting;
     }
   return top->origin == ORIGIN_SOURCE && !same_file ? named_by (resolved, top) : top;

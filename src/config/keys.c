@@ -21,7 +21,8 @@ static const KeyInfo table[] = {
 };
 
 static const char *const sections[]
-    = { "scenario", "model",      "gpu", "cluster", "software", "training", "fsdp", "activation_checkpointing",
+    = { "scenario", "model",      "gpu",  "cluster",
+        "software", "training",   "fsdp", "activation_checkpointing",
         "timing",   "simulation", NULL };
 
 const KeyInfo *

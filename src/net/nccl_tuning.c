@@ -48,7 +48,7 @@ static const double network_hop_us[N_PROTOCOLS] = { 2.7, 4.0, 14.0 };
 static double
 cap_of (NcclGeneration generation, guint nodes)
 {
-  return generation_caps[generation].ll[MIN (nodes, 3) - 1];
+  return generation_caps[generation].ll[CLAMP (nodes, 1, 3) - 1];
 }
 
 double
