@@ -96,22 +96,29 @@ has_results (const char *folder, GError **error)
   return FALSE;
 }
 
+static gboolean
+has_rows (const Results *results, const char *folder, GError **error)
+{
+  if (results->variants->len > 0)
+    return TRUE;
+  g_set_error (error, RESULTS_ERROR, RESULTS_ERROR_BAD, "%s/%s: no rows below the header", folder,
+               files[RESULTS_SUMMARY].name);
+  return FALSE;
+}
+
 Results *
 results_read (const char *folder, GError **error)
 {
   g_autoptr (Results) results = results_new ();
 
-  if (!has_results (folder, error))
+  if (!has_results (folder, error) || !read_one (results, folder, RESULTS_SUMMARY, error)
+      || !has_rows (results, folder, error))
     return NULL;
-  for (guint file = 0; file < N_RESULTS_FILES; file++)
+  for (guint file = RESULTS_SUMMARY + 1; file < N_RESULTS_FILES; file++)
     if (!read_one (results, folder, file, error))
       return NULL;
   results_finish_timelines (results);
-  if (results->variants->len > 0)
-    return g_steal_pointer (&results);
-  g_set_error (error, RESULTS_ERROR, RESULTS_ERROR_BAD, "%s/%s: no rows below the header", folder,
-               files[RESULTS_SUMMARY].name);
-  return NULL;
+  return g_steal_pointer (&results);
 }
 
 gboolean

@@ -14,7 +14,7 @@
 #define MAX_FIELD_BYTES (1024 * 1024)
 #define MAX_COLUMNS     1000
 #define CHUNK_BYTES     (64 * 1024)
-#define MAX_TIME_US     9e12 /* what 64 bits of picoseconds hold */
+#define MAX_TIME_US     4e12 /* so that differences fit 64 bits of picoseconds */
 
 G_DEFINE_QUARK (fsdpsim_results_error, results_error)
 
