@@ -136,7 +136,7 @@ build_cell (JsonBuilder *builder, const ListingColumn *column, const char *text)
   json_builder_set_member_name (builder, column->name);
   if (!column->is_number)
     json_builder_add_string_value (builder, text);
-  else if (strchr (text, '.') != NULL)
+  else if (strpbrk (text, ".eEN") != NULL)
     json_builder_add_double_value (builder, g_ascii_strtod (text, NULL));
   else
     json_builder_add_int_value (builder, g_ascii_strtoll (text, NULL, 10));

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "cli/options_network.h"
+#include "config/choices.h"
 #include "config/suggest.h"
 
 #define MAX_JOBS 1024
@@ -223,6 +225,18 @@ static const OptionRow option_rows[] = {
                       "Exit with 1 where a bound is missed: mean=2.7%,memory.p90=12%", "BOUNDS" } },
   { OPTION_RUN_ID, { "scenario", 0, VALUE, (gpointer) take_text,
                      "Print the scenario of a run instead", "ID" } },
+  { OPTION_NETWORK, { "collective", 0, VALUE, (gpointer) options_take_collectives,
+                      "Only these collectives (default: all)", "NAME[,NAME...]" } },
+  { OPTION_NETWORK, { "ranks", 0, VALUE, (gpointer) options_take_group_sizes,
+                      "Ranks, or sizes of several groups (default: all)", "N[,N...]|all" } },
+  { OPTION_NETWORK, { "bytes", 0, VALUE, (gpointer) options_take_sizes,
+                      "As in nccl-tests: 8,1M,2G, or 8-8G (default)", "SIZES" } },
+  { OPTION_NETWORK, { "in-place", 0, SWITCH, (gpointer) options_take_in_place,
+                      "Output and input share memory", NULL } },
+  { OPTION_NETWORK, { "calibrate", 0, VALUE, (gpointer) options_take_calibrate,
+                      "Fit a cluster file to output of nccl-tests", "FILE" } },
+  { OPTION_NETWORK, { "against", 0, VALUE, (gpointer) options_take_against,
+                      "Errors against a CSV file of measurements", "FILE" } },
   { OPTION_EVERYWHERE, { "quiet", 'q', SWITCH, (gpointer) take_switch,
                          "Print nothing but the result and errors", NULL } },
   { OPTION_EVERYWHERE, { "verbose", 'v', SWITCH, (gpointer) take_switch,
@@ -337,6 +351,8 @@ options_init (Options *options)
     .n_jobs = g_get_num_processors (),
     .ranks = g_array_new (FALSE, FALSE, sizeof (guint)),
     .terminal = g_strdup ("svg"),
+    .collectives = g_array_new (FALSE, FALSE, sizeof (CollectiveKind)),
+    .sizes = g_array_new (FALSE, FALSE, sizeof (gint64)),
     .arguments = g_ptr_array_new_with_free_func (g_free),
   };
 }
@@ -352,6 +368,10 @@ options_clear (Options *options)
   g_free (options->quality);
   g_free (options->require);
   g_free (options->run_id);
+  g_array_unref (options->collectives);
+  g_array_unref (options->sizes);
+  g_free (options->calibrate);
+  g_free (options->against);
   g_ptr_array_unref (options->arguments);
 }
 

@@ -18,7 +18,8 @@ typedef enum
   OPTION_QUALITY = 1 << 20,
   OPTION_REQUIRE = 1 << 21,
   OPTION_RUN_ID = 1 << 22,
-  OPTION_EVERYWHERE = 1 << 9 /* -q, -v, --help, --version */
+  OPTION_EVERYWHERE = 1 << 9, /* -q, -v, --help, --version */
+  OPTION_NETWORK = 1 << 10    /* those of `net` alone */
 } OptionSet;
 
 typedef enum
@@ -37,11 +38,15 @@ typedef struct
   guint n_jobs;  /* by default the number of processors */
   GArray *ranks; /* guint; empty where none were asked for */
   gboolean all_ranks;
-  char *variant;  /* or NULL */
-  char *terminal; /* "svg", "png" or "pdf" */
-  char *quality;  /* letters, or NULL */
-  char *require;  /* bounds, or NULL */
-  char *run_id;   /* --scenario, or NULL */
+  char *variant;       /* or NULL */
+  char *terminal;      /* "svg", "png" or "pdf" */
+  char *quality;       /* letters, or NULL */
+  char *require;       /* bounds, or NULL */
+  char *run_id;        /* --scenario, or NULL */
+  GArray *collectives; /* CollectiveKind; empty where none were named */
+  GArray *sizes;       /* gint64, bytes; empty where none were given */
+  gboolean in_place;
+  char *calibrate, *against; /* files, or NULL */
   gboolean quiet, verbose, help, version;
   GPtrArray *arguments; /* char *, what is no option */
 } Options;

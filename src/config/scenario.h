@@ -104,6 +104,7 @@ typedef enum
 typedef struct
 {
   char *name;
+  char *fabric; /* in words, "" where not told */
   guint nodes;
   guint gpus_per_node;
   guint nics_per_node;    /* 0: none, only one node possible */

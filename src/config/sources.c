@@ -234,7 +234,8 @@ merge (LoadedFile *loaded, const SourceKind *kind, const SourceFile *parent)
   for (guint i = 0; i < N_KEYS; i++)
     {
       const Setting *own = &loaded->layer.settings[i];
-      gboolean inherited = i != kind->name && i != kind->title && i != kind->provenance;
+      gboolean inherited = i != kind->name && i != kind->title && i != kind->provenance
+                           && i != ID_cluster_measured_as;
 
       if (i == kind->source)
         continue;

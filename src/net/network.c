@@ -17,7 +17,7 @@
 
 struct _Network
 {
-  ClusterConfig cluster; /* without its name */
+  ClusterConfig cluster; /* without its texts */
 };
 
 const char *
@@ -43,6 +43,7 @@ network_new (const ClusterConfig *cluster)
 
   network->cluster = *cluster;
   network->cluster.name = NULL;
+  network->cluster.fabric = NULL;
   return network;
 }
 
