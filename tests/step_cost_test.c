@@ -298,6 +298,28 @@ autocast_norms_move_more (void **state)
   assert_run (&cost.kinds[0].backward, 1202216960 + 2 * 22 * 1024000, 18 + 2 * 2);
 }
 
+/* Kept: attention and the first, third, fifth and seventh matmul of query, key, value,
+ * output, gate, up and down. Computed again: matmuls of 1024 x (256 + 1024 + 2048) weights,
+ * 136.31488 us, and all that moves memory, 137.216. Kept are 1024 + 256 + 1024 + 2048 + 1024
+ * elements a token, and early stop leaves out the last sum: with the down matmul, which is kept,
+ * 6.144 us. */
+static void
+selected_ops_keep_every_second_matmul (void **state)
+{
+  Scenario scenario = llama_scenario ();
+  StepCost cost;
+
+  (void)state;
+  scenario.checkpoint.method = CHECKPOINT_INSIDE;
+  scenario.checkpoint.select_op = TRUE;
+  cost = cost_of (&scenario);
+  assert_run (&cost.kinds[0].recompute_selected, 136314880 + 137216000, 36 - 5);
+  assert_int_equal (cost.kinds[0].selected_bytes, 1000 * 2 * (1024 + 256 + 1024 + 2048 + 1024));
+  scenario.checkpoint.early_stop = TRUE;
+  cost = cost_of (&scenario);
+  assert_run (&cost.kinds[0].recompute_selected, 136314880 + 137216000 - 6144000, 36 - 6);
+}
+
 /* Matmuls 713.03168, attention 138.24, norms 2 x 92 B = 188.416, SwiGLU 18 B on 2048 =
  * 36.864, rotary 25.6, keys and values summed up 5.12, sums of gradients: two residuals,
  * gate with up, query with key and value: 5 x 6.144 = 30.72. */
@@ -576,6 +598,7 @@ main (void)
     cmocka_unit_test (a_thin_matmul_is_bound_by_memory),
     cmocka_unit_test (a_matmul_loses_depth_tail_and_traffic),
     cmocka_unit_test (the_slowest_of_many_gpus_sets_the_pace),
+    cmocka_unit_test (selected_ops_keep_every_second_matmul),
     cmocka_unit_test (compiled_chains_are_one_kernel_each),
     cmocka_unit_test (fp8_multiplies_faster_and_casts),
     cmocka_unit_test (attention_has_an_overhead_a_query),

@@ -206,7 +206,7 @@ refusals_are_results_with_a_reason (void **state)
     RunStatus status;
     const char *reason;
   } cases[] = {
-    { WRAPPER "activation_checkpointing.select=op", RUN_REFUSED, "" },
+    { "fsdp.units=embed_blocks_head", RUN_REFUSED, "" },
     { "training.seq_len=65536 training.micro_batch=4", RUN_DOES_NOT_FIT, "" },
   };
   const StudyOptions options = { 0 };
@@ -248,9 +248,9 @@ threads_do_not_change_results (void **state)
 
       for (guint i = 0; i < N_JOBS; i++)
         {
-          g_autofree char *words = g_strdup_printf (
-              "training.grad_accum=%u simulation.compute_jitter=3%% %s", N_JOBS - i,
-              i == 5 ? WRAPPER "activation_checkpointing.select=op" : "");
+          g_autofree char *words
+              = g_strdup_printf ("training.grad_accum=%u simulation.compute_jitter=3%% %s",
+                                 N_JOBS - i, i == 5 ? "fsdp.units=embed_blocks_head" : "");
           g_autoptr (GPtrArray) overrides = job (words);
 
           g_ptr_array_add (files, load (overrides));

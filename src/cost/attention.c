@@ -66,6 +66,8 @@ add_flash_forward (GArray *kernels, const Workload *work)
 {
   Kernel kernel = { .name = "attention",
                     .kind = KERNEL_ATTENTION,
+                    .m = work->tokens,
+                    .n = work->outputs,
                     .flops = causal_flops (work),
                     .model_flops = whole_flops (work),
                     .bytes = 2 * work->tokens * (work->queries + work->outputs) * work->element };

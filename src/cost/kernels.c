@@ -82,6 +82,7 @@ kernels_add_matmul (GArray *kernels, KernelKind kind, const char *name, double m
   double flops = 2 * m * n * k;
   Kernel kernel = { .name = name,
                     .kind = kind,
+                    .is_mm = TRUE,
                     .m = m,
                     .n = n,
                     .k = k,
@@ -100,6 +101,7 @@ kernels_add_grouped_matmul (GArray *kernels, KernelKind kind, const char *name, 
 
   kernels_add_matmul (kernels, kind, name, m, n, k, element);
   kernel = &g_array_index (kernels, Kernel, kernels->len - 1);
+  kernel->is_mm = FALSE;
   kernel->m *= n_groups;
   kernel->flops *= n_groups;
   kernel->model_flops *= n_groups;

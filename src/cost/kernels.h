@@ -22,7 +22,8 @@ typedef struct
 {
   const char *name; /* "attention.query", static */
   KernelKind kind;
-  double m, n, k;     /* of matmuls; 0 else */
+  gboolean is_mm;     /* a product of two matrices, one call of aten.mm */
+  double m, n, k;     /* of matmuls; of attention m x n is the result; 0 else */
   double flops;       /* that it does */
   double model_flops; /* as MFU counts them: attention without the saving of the causal mask */
   double bytes;       /* read and written in GPU memory */

@@ -6,6 +6,7 @@
 #include "cost/block.h"
 #include "cost/ends.h"
 #include "cost/run.h"
+#include "cost/selective.h"
 
 typedef void (*AddKernels) (GArray *kernels, const Workload *work);
 
@@ -36,6 +37,22 @@ model_flops_per_token (const Scenario *scenario, const ParamCount *params)
   return flops;
 }
 
+/* What op-level selective checkpointing computes again; n_left_out: of the kernels
+ * of the whole. */
+static void
+measure_selected (const Scenario *scenario, const Workload *work, guint n_left_out, BlockCost *cost)
+{
+  g_autoptr (GArray) kernels = kernels_new ();
+  double elements;
+
+  block_add_forward (kernels, work);
+  if (scenario->checkpoint.early_stop)
+    g_array_set_size (kernels, kernels->len - n_left_out);
+  elements = selective_drop_kept (kernels);
+  cost->recompute_selected = run_of_kernels (scenario, kernels, scenario->timing.recompute);
+  cost->selected_bytes = (gint64)MIN (elements * work->element, (double)cost->saved_bytes);
+}
+
 static void
 measure_kind (const Scenario *scenario, guint sequences, BlockCost *cost)
 {
@@ -50,6 +67,7 @@ measure_kind (const Scenario *scenario, guint sequences, BlockCost *cost)
       = piece (scenario, &work, block_add_forward, n_left_out, timing->recompute);
   cost->backward = piece (scenario, &work, block_add_backward, 0, timing->backward);
   activations_measure_block (&work, cost);
+  measure_selected (scenario, &work, n_left_out, cost);
 }
 
 /* Each kind is measured as if all blocks were of it. */

@@ -24,9 +24,11 @@ typedef struct
   KernelRun forward;
   KernelRun recompute;            /* the whole forward again */
   KernelRun recompute_early_stop; /* without the last matmul and what follows it */
+  KernelRun recompute_selected;   /* where ops are selected: without those whose results are kept */
   KernelRun backward;
   gint64 saved_bytes;     /* activations that it keeps for its backward */
   gint64 input_bytes;     /* what it keeps when checkpointed */
+  gint64 selected_bytes;  /* and where ops are selected, the results that are kept */
   gint64 workspace_bytes; /* more at the peak of its backward: gradients of activations */
 } BlockCost;
 

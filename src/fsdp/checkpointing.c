@@ -16,6 +16,7 @@ struct _Checkpointing
   Nesting nesting; /* of the blocks that are checkpointed */
   guint every;
   gboolean early_stop;
+  gboolean selects_ops;
   BufferId *saved; /* by block: what its forward or recompute keeps for the backward */
   BufferId *input; /* by block: what the checkpoint keeps */
 };
@@ -50,6 +51,7 @@ checkpointing_new (Runtime *runtime)
   checkpointing->nesting = nesting_of (scenario);
   checkpointing->every = scenario->checkpoint.every;
   checkpointing->early_stop = stops_early (scenario);
+  checkpointing->selects_ops = scenario->checkpoint.select_op;
   checkpointing->saved = g_new0 (BufferId, scenario->model.layers);
   checkpointing->input = g_new0 (BufferId, scenario->model.layers);
   return checkpointing;
@@ -97,9 +99,19 @@ forward_kernels (Checkpointing *checkpointing, guint block, gboolean keep_all)
   if (keep_all)
     checkpointing->saved[block] = keep_activations (checkpointing, cost->saved_bytes, block);
   else
-    checkpointing->input[block] = keep_activations (checkpointing, cost->input_bytes, block);
+    checkpointing->input[block] = keep_activations (
+        checkpointing, cost->input_bytes + (checkpointing->selects_ops ? cost->selected_bytes : 0),
+        block);
   writer_launch (writer, writer->compute, &cost->forward, TIMELINE_FORWARD,
                  UNIT_FIRST_BLOCK + block);
+}
+
+static const KernelRun *
+recompute_run (const Checkpointing *checkpointing, const BlockCost *cost)
+{
+  if (checkpointing->selects_ops)
+    return &cost->recompute_selected;
+  return checkpointing->early_stop ? &cost->recompute_early_stop : &cost->recompute;
 }
 
 static void
@@ -108,10 +120,11 @@ recompute_kernels (Checkpointing *checkpointing, guint block)
   Writer *writer = checkpointing->runtime->writer;
   const BlockCost *cost = cost_of_block (writer, block);
 
-  checkpointing->saved[block] = keep_activations (checkpointing, cost->saved_bytes, block);
-  writer_launch (writer, writer->compute,
-                 checkpointing->early_stop ? &cost->recompute_early_stop : &cost->recompute,
-                 TIMELINE_RECOMPUTE, UNIT_FIRST_BLOCK + block);
+  checkpointing->saved[block] = keep_activations (
+      checkpointing, cost->saved_bytes - (checkpointing->selects_ops ? cost->selected_bytes : 0),
+      block);
+  writer_launch (writer, writer->compute, recompute_run (checkpointing, cost), TIMELINE_RECOMPUTE,
+                 UNIT_FIRST_BLOCK + block);
 }
 
 static void

@@ -5,23 +5,9 @@
 
 G_DEFINE_QUARK (fsdpsim - fsdp - error - quark, fsdp_error)
 
-/* What is the same for every api. */
-static gboolean
-check_checkpointing (const Scenario *scenario, GError **error)
-{
-  if (scenario->checkpoint.method == CHECKPOINT_NONE || !scenario->checkpoint.select_op)
-    return TRUE;
-  g_set_error (error, FSDP_ERROR, FSDP_ERROR_REFUSED,
-               "op-level selective checkpointing (select = op) is not simulated by this version; "
-               "use select = all or every:K");
-  return FALSE;
-}
-
 static gboolean
 check (const Scenario *scenario, GError **error)
 {
-  if (!check_checkpointing (scenario, error))
-    return FALSE;
   switch (scenario->fsdp.api)
     {
     case API_FSDP1:

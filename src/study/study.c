@@ -9,21 +9,27 @@
 /* ---- facts that reports need beside a timeline ---- */
 
 static double
+recomputed_flops (const CheckpointConfig *checkpoint, const BlockCost *cost)
+{
+  if (checkpoint->select_op)
+    return cost->recompute_selected.flops;
+  if (checkpoint->early_stop && !checkpoint->use_reentrant)
+    return cost->recompute_early_stop.flops;
+  return cost->recompute.flops;
+}
+
+static double
 recomputed_flops_per_token (const Scenario *scenario, const StepCost *cost)
 {
   const CheckpointConfig *checkpoint = &scenario->checkpoint;
-  const gboolean stops_early = checkpoint->early_stop && !checkpoint->use_reentrant;
   const double tokens = (double)scenario->training.micro_batch * scenario->training.seq_len;
   double flops = 0;
 
   if (checkpoint->method == CHECKPOINT_NONE)
     return 0;
   for (guint block = 0; block < scenario->model.layers; block += checkpoint->every)
-    {
-      const BlockCost *of_block = &cost->kinds[model_kind_of_block (&scenario->model, block)];
-
-      flops += stops_early ? of_block->recompute_early_stop.flops : of_block->recompute.flops;
-    }
+    flops += recomputed_flops (checkpoint,
+                               &cost->kinds[model_kind_of_block (&scenario->model, block)]);
   return flops / tokens;
 }
 

@@ -1,0 +1,10 @@
+/* Op-level selective checkpointing, as torchtitan's policy has it: the results of
+ * attention and of every second aten.mm of a block are kept, the rest is computed
+ * again (torchtitan/models/llama/parallelize_llama.py, _get_custom_policy). */
+#pragma once
+
+#include "cost/kernels.h"
+
+/* Takes out of the kernels of a forward those whose results are kept. Returns how
+ * many elements these results have. */
+double selective_drop_kept (GArray *kernels);
