@@ -228,6 +228,47 @@ a_given_time_is_not_slowed (void **state)
   assert_record (timeline, 0, 0, 100);
 }
 
+/* From 10 on both kernels have half of the GPU: the short one takes 60 for its 30, and the
+ * long one has 60 of 100 left at 70. */
+static void
+kernels_of_two_streams_share_the_gpu (void **state)
+{
+  (void)state;
+  EngineOptions options = { .n_ranks = 1, .folded = TRUE, .compute_slowdown = 0.5 };
+  Small small = small_begin (1);
+  fixture_kernel (small.program, small.compute, 100, 0);
+  fixture_kernel (small.program, small.comm, 30, 10);
+  small_end (&small);
+
+  g_autoptr (Timeline) timeline = fixture_run (small.program, &options, 0);
+  options.compute_slowdown = 0; /* nothing slows anything */
+  g_autoptr (Timeline) alone = fixture_run (small.program, &options, 0);
+  program_free (small.program);
+  assert_record (timeline, 0, 0, 130);
+  assert_record (timeline, 1, 10, 70);
+  assert_record (alone, 0, 0, 100);
+  assert_record (alone, 1, 10, 40);
+}
+
+/* A given time takes no part of the GPU from others, and gives none. */
+static void
+given_times_share_nothing (void **state)
+{
+  (void)state;
+  EngineOptions options = { .n_ranks = 1, .folded = TRUE, .compute_slowdown = 0.5 };
+  Small small = small_begin (1);
+  program_launch (
+      small.program,
+      &(KernelLaunch){ .stream = small.compute, .time = 100, .n_kernels = 1, .fixed = TRUE });
+  fixture_kernel (small.program, small.comm, 30, 0);
+  small_end (&small);
+
+  g_autoptr (Timeline) timeline = fixture_run (small.program, &options, 0);
+  program_free (small.program);
+  assert_record (timeline, 0, 0, 100);
+  assert_record (timeline, 1, 0, 30);
+}
+
 /* ---- properties of random programs ---- */
 
 #define N_RANDOM_PROGRAMS 300
@@ -361,6 +402,8 @@ main (void)
     cmocka_unit_test (a_collective_waits_for_its_last_rank),
     cmocka_unit_test (a_kernel_is_slower_beside_a_collective),
     cmocka_unit_test (a_given_time_is_not_slowed),
+    cmocka_unit_test (kernels_of_two_streams_share_the_gpu),
+    cmocka_unit_test (given_times_share_nothing),
     cmocka_unit_test (both_executors_agree_on_random_programs),
     cmocka_unit_test (a_folded_run_equals_the_run_of_all_ranks),
     cmocka_unit_test (no_stream_runs_two_kernels_at_once),

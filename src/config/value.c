@@ -399,6 +399,7 @@ value_clear_scenario (Scenario *scenario)
   block_kinds_clear (&scenario->model);
   g_free (scenario->gpu.name);
   g_free (scenario->cluster.name);
+  g_free (scenario->cluster.fabric);
   g_free (scenario->software.name);
   g_free (scenario->simulation.stragglers);
   memset (scenario, 0, sizeof *scenario);

@@ -17,7 +17,8 @@ typedef struct
   guint n_ranks;           /* of the job */
   gboolean folded;         /* one rank stands for all, which must be alike */
   double compute_slowdown; /* a kernel runs at 1/(1+this) of its rate while a collective runs on its
-                              GPU */
+                              GPU, and kernels of several streams share the GPU equally; 0: nothing
+                              slows anything */
   double compute_jitter;   /* sigma of a log-normal factor on each jittered kernel run */
   guint64 seed;
   const SlowRank *slow_ranks;

@@ -16,7 +16,7 @@ typedef struct
 {
   guint32 next;    /* in the stream's order */
   guint8 state;    /* StreamState */
-  guint8 may_slow; /* its kernel is one that collectives slow down */
+  guint8 may_slow; /* its kernel is one that collectives and other kernels slow down */
   SimTime fires;   /* when its kernel ends or its work is enqueued; SIM_TIME_MAX: by others */
   SimTime since;   /* when the kernel last changed its rate, or started */
   SimTime started;
@@ -60,6 +60,7 @@ struct _RankClocks
   guint32 *wait_at;  /* the wait at which the host stands, or n_waits */
   SimTime *late;     /* n_waits + 1 each: how far the host lags behind one that never waits */
   guint16 *meetings; /* collectives on its GPU */
+  guint16 *sharers;  /* kernels that run and may be slowed: they share the GPU */
   guint32 *launched; /* single queue: device work that has started */
   SimTime *next;
   GArray *arrivals; /* Arrival */
@@ -147,6 +148,7 @@ rank_clocks_new (const Prepared *prepared, guint first, guint n, RunTimes *times
   clocks->wait_at = g_new0 (guint32, n);
   clocks->late = g_new0 (SimTime, (gsize)n * (clocks->n_waits + 1));
   clocks->meetings = g_new0 (guint16, n);
+  clocks->sharers = g_new0 (guint16, n);
   clocks->launched = g_new0 (guint32, n);
   clocks->next = g_new0 (SimTime, n);
   clocks->arrivals = g_array_sized_new (FALSE, FALSE, sizeof (Arrival), n);
@@ -173,6 +175,7 @@ rank_clocks_free (RankClocks *clocks)
   g_free (clocks->wait_at);
   g_free (clocks->late);
   g_free (clocks->meetings);
+  g_free (clocks->sharers);
   g_free (clocks->launched);
   g_free (clocks->next);
   g_array_unref (clocks->arrivals);
@@ -225,57 +228,75 @@ find_next (RankClocks *clocks, guint slot)
 
 /* ---- kernels and what slows them ---- */
 
-/* The kernel that runs on a stream goes on at the rate of this moment. */
-static void
-schedule_end_of_kernel (const RankClocks *clocks, Stream *stream, gboolean slow, SimTime now)
+/* How many times as long as alone a kernel takes just now: collectives slow it, and
+ * kernels of several streams have equal parts of the GPU. */
+static double
+slowness (const RankClocks *clocks, guint slot)
 {
-  SimTime left = stream->remaining;
+  double beside = clocks->meetings[slot] > 0 ? 1.0 + clocks->prepared->slowdown : 1.0;
 
-  if (slow && stream->may_slow)
-    left = (SimTime)llround ((double)left * (1.0 + clocks->prepared->slowdown));
-  stream->since = now;
-  stream->fires = now + left;
+  return beside * MAX (clocks->sharers[slot], 1);
 }
 
-/* Collectives appear on the GPU, or the last one leaves it. */
+static SimTime
+scaled (SimTime time, double factor)
+{
+  return factor == 1.0 ? time : (SimTime)llround ((double)time * factor);
+}
+
+/* The kernel that runs on a stream goes on at the rate of this moment. */
 static void
-change_rates (const RankClocks *clocks, guint slot, gboolean slow, SimTime now)
+schedule_end_of_kernel (const RankClocks *clocks, guint slot, Stream *stream, SimTime now)
+{
+  double factor = stream->may_slow ? slowness (clocks, slot) : 1.0;
+
+  stream->since = now;
+  stream->fires = now + scaled (stream->remaining, factor);
+}
+
+/* Collectives or kernels appear on the GPU or leave it. @before: what slowness() was. */
+static void
+change_rates (const RankClocks *clocks, guint slot, double before, SimTime now)
 {
   Stream *streams = streams_of (clocks, slot);
 
   for (guint i = 0; i < clocks->n_streams; i++)
     {
-      SimTime done = now - streams[i].since;
+      SimTime done;
 
       if (streams[i].state != STREAM_BUSY || !streams[i].may_slow || streams[i].fires <= now)
         continue; /* what ends at this moment has had its rate */
-      if (!slow)  /* it was */
-        done = (SimTime)llround ((double)done / (1.0 + clocks->prepared->slowdown));
+      done = scaled (now - streams[i].since, 1.0 / before);
       streams[i].remaining = MAX (streams[i].remaining - done, 0);
-      schedule_end_of_kernel (clocks, &streams[i], slow, now);
+      schedule_end_of_kernel (clocks, slot, &streams[i], now);
     }
 }
 
 static void
 start_kernel (const RankClocks *clocks, guint slot, Stream *stream, guint32 index, SimTime now)
 {
-  stream->state = STREAM_BUSY;
+  double before = slowness (clocks, slot);
+
   stream->may_slow = !clocks->prepared->instructions[index].fixed && clocks->prepared->slowdown > 0;
   stream->started = now;
   stream->remaining = prepared_kernel_time (clocks->prepared, index, clocks->first + slot);
-  schedule_end_of_kernel (clocks, stream, clocks->meetings[slot] > 0, now);
+  if (stream->may_slow && clocks->sharers[slot]++ > 0)
+    change_rates (clocks, slot, before, now);
+  stream->state = STREAM_BUSY;
+  schedule_end_of_kernel (clocks, slot, stream, now);
 }
 
 static void
 arrive (RankClocks *clocks, guint slot, Stream *stream, guint32 index, SimTime now)
 {
   Arrival arrival = { clocks->first + slot, index, now };
+  double before = slowness (clocks, slot);
 
   stream->state = STREAM_MEETING;
   stream->fires = SIM_TIME_MAX;
   g_array_append_val (clocks->arrivals, arrival);
   if (clocks->meetings[slot]++ == 0 && clocks->prepared->slowdown > 0)
-    change_rates (clocks, slot, TRUE, now);
+    change_rates (clocks, slot, before, now);
 }
 
 /* ---- streams and hosts in motion ---- */
@@ -398,6 +419,22 @@ observe (const RankClocks *clocks, guint which, const Stream *stream, SimTime ti
     clocks->observation->times[clocks->work[which][stream->next].instruction] = time;
 }
 
+/* Work of a stream whose time has come: a kernel ends, or what was enqueued may start. */
+static void
+fire (RankClocks *clocks, guint slot, guint which, SimTime now)
+{
+  Stream *stream = &streams_of (clocks, slot)[which];
+
+  if (stream->state == STREAM_BUSY)
+    {
+      observe (clocks, which, stream, now - stream->started);
+      clocks->sharers[slot] -= stream->may_slow;
+      stream->next++;
+    }
+  stream->state = STREAM_IDLE;
+  stream->fires = SIM_TIME_MAX;
+}
+
 void
 rank_clocks_advance (RankClocks *clocks, guint rank, SimTime limit)
 {
@@ -407,19 +444,14 @@ rank_clocks_advance (RankClocks *clocks, guint rank, SimTime limit)
   while (clocks->next[slot] <= limit && clocks->next[slot] != SIM_TIME_MAX)
     {
       SimTime now = clocks->next[slot];
+      double before = slowness (clocks, slot);
+      guint sharers = clocks->sharers[slot];
 
       for (guint i = 0; i < clocks->n_streams; i++)
-        {
-          if (streams[i].fires != now)
-            continue;
-          if (streams[i].state == STREAM_BUSY)
-            {
-              observe (clocks, i, &streams[i], now - streams[i].started);
-              streams[i].next++;
-            }
-          streams[i].state = STREAM_IDLE;
-          streams[i].fires = SIM_TIME_MAX;
-        }
+        if (streams[i].fires == now)
+          fire (clocks, slot, i, now);
+      if (clocks->sharers[slot] < sharers && clocks->sharers[slot] > 0)
+        change_rates (clocks, slot, before, now);
       move_rank (clocks, slot, now);
       find_next (clocks, slot);
     }
@@ -431,13 +463,14 @@ rank_clocks_leave (RankClocks *clocks, guint rank, guint32 instruction, SimTime 
   guint slot = rank - clocks->first;
   const Instruction *left = &clocks->prepared->instructions[instruction];
   Stream *stream = &streams_of (clocks, slot)[left->stream];
+  double before = slowness (clocks, slot);
 
   observe (clocks, left->stream, stream, when);
   stream->state = STREAM_IDLE;
   stream->next++;
   turns_of (clocks, slot)[left->communicator]++;
   if (--clocks->meetings[slot] == 0 && clocks->prepared->slowdown > 0)
-    change_rates (clocks, slot, FALSE, when);
+    change_rates (clocks, slot, before, when);
   move_rank (clocks, slot, when);
   find_next (clocks, slot);
 }
