@@ -13,7 +13,7 @@ load "style.gp"
 
 axis_left = left + names_width
 axis_right = width - 30
-texts_width = 130
+texts_width = 160
 set lmargin at screen from_left(axis_left)
 set rmargin at screen from_left(axis_right)
 set tmargin at screen from_top(rows_top)

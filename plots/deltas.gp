@@ -20,7 +20,8 @@ set bmargin at screen from_top(rows_bottom)
 # Texts stand beyond the ends of the bars.
 n_sides = (least < 0) + (most > 0)
 room = (most - least) * texts_width / (axis_right - axis_left - n_sides * texts_width)
-set xrange [(least < 0 ? least - room : least):(most > 0 ? most + room : most)]
+x_least = least < 0 ? least - room : least
+set xrange [x_least:(most > 0 ? most + room : most)]
 set yrange [n_rows + 0.5:0.5]
 set border 1
 unset ytics
@@ -41,5 +42,5 @@ plot for [k = 1:3] data every ::1 \
        with boxxyerror fillcolor rgb word(colours, k), \
      data every ::1 using (strcol(4) ne "none" && $2 >= 0 ? $2 : NaN):1:3 with labels left offset 0.8,0 font size_of(0.9) textcolor rgb c_text, \
      data every ::1 using (strcol(4) ne "none" && $2 < 0 ? $2 : NaN):1:3 with labels right offset -0.8,0 font size_of(0.9) textcolor rgb c_text, \
-     data every ::1 using (strcol(4) eq "none" ? 0 : NaN):1:3 with labels left offset 0.8,0 font size_of(0.9) textcolor rgb c_cost
+     data every ::1 using (strcol(4) eq "none" ? x_least : NaN):1:3 with labels left offset 0.8,0 font size_of(0.9) textcolor rgb c_cost
 set output

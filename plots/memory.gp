@@ -1,7 +1,8 @@
 # What one rank's memory holds over a step, by owner, against what PyTorch can have.
 #
 # Set before: title, subtitle, stamp; memory (data file: time_ms, then a column of stacked GiB an
-# owner); held (words: owners that ever hold anything); step_ms; capacity_gib (0: unknown) and peak_gib.
+# owner); held (words: owners that ever hold anything); from_ms and to_ms; capacity_gib (0: unknown)
+# and peak_gib.
 left = 90
 width = 1280
 legend_at_top = 86
@@ -35,7 +36,7 @@ set tmargin at screen from_top(area_top)
 set bmargin at screen from_top(area_bottom)
 shows_capacity = capacity_gib > 0 && peak_gib > 0.3 * capacity_gib
 most = shows_capacity && capacity_gib > peak_gib ? 1.08 * capacity_gib : 1.15 * peak_gib
-set xrange [0:step_ms]
+set xrange [from_ms:to_ms]
 set yrange [0:most]
 set ytics nice_step(most, 8)
 set format x "%g"
@@ -43,14 +44,10 @@ set format y "%g"
 set grid x y back linecolor rgb c_grid linewidth 0.8 dashtype 1
 set xlabel "time in the step by the host's clock (ms)" font axis_font textcolor rgb c_text
 set ylabel "allocated (GiB)" font axis_font textcolor rgb c_text
+# The subtitle says what it is.
 if (shows_capacity) {
-  set arrow 1 from graph 0,first capacity_gib to graph 1,first capacity_gib nohead front linecolor rgb c_cost linewidth 1.6 dashtype 2
-  set label 5 sprintf("what PyTorch can have: %.1f GiB", capacity_gib) at graph 0.995,first capacity_gib right offset 0,-0.7 \
-      font size_of(0.85) textcolor rgb c_text front
-} else { if (capacity_gib > 0) {
-  set label 5 sprintf("what PyTorch can have, %.1f GiB, lies above", capacity_gib) at graph 0.995,graph 0.97 right \
-      font size_of(0.85) textcolor rgb c_quiet front
-} }
-plot for [i = 8:1:-1] memory every ::1 using 1:(is_held(i) ? column(i + 1) : NaN) with fillsteps fillcolor rgb word(owner_colours, i), \
-     for [i = 1:8] memory every ::1 using 1:(is_held(i) ? column(i + 1) : NaN) with steps linecolor rgb "#444444" linewidth 0.4
+  set arrow 1 from graph 0,first capacity_gib to graph 1,first capacity_gib nohead front linecolor rgb c_cost linewidth 1.8 dashtype 2
+}
+plot for [i = 8:1:-1] memory every ::1 using 1:(is_held(i) ? column(i + 1) : NaN) with filledcurves y1=0 fillcolor rgb word(owner_colours, i), \
+     for [i = 1:8] memory every ::1 using 1:(is_held(i) ? column(i + 1) : NaN) with lines linecolor rgb "#444444" linewidth 0.4
 set output

@@ -2,7 +2,8 @@
 # of long steps the turn from forward to backward in detail.
 #
 # Set before: title, subtitle, stamp; boxes, detail and memory (data files); lanes and present
-# (words); step_ms; zoom_from_ms and zoom_to_ms (equal: no detail); capacity_gib and peak_gib (0: unknown).
+# (words); step_ms; zoom_from_ms and zoom_to_ms (equal: no detail); capacity_gib, peak_gib and highest_gib
+# (0: unknown; the peak in the picture, and the highest that the host reached before or after).
 n_lanes = words(lanes)
 has_zoom = zoom_to_ms > zoom_from_ms
 has_memory = peak_gib > 0
@@ -91,12 +92,15 @@ if (has_memory) {
   if (shows_capacity) {
     set arrow 1 from graph 0,first capacity_gib to graph 1,first capacity_gib nohead front linecolor rgb c_text linewidth 1.2 dashtype 2
   }
-  if (capacity_gib > 0) {
+  if (highest_gib > peak_gib) {
+    set label 56 sprintf("the host, running ahead, reaches %.1f GiB", highest_gib) \
+        at screen from_left(right),from_top(memory_top - 14) right font size_of(0.8) textcolor rgb c_quiet
+  } else { if (capacity_gib > 0) {
     set label 56 sprintf(shows_capacity ? "- - capacity %.1f GiB" : "capacity %.1f GiB, above", capacity_gib) \
         at screen from_left(right),from_top(memory_top - 14) right font size_of(0.8) textcolor rgb c_quiet
-  }
-  plot for [i = 4:1:-1] memory every ::1 using 1:(stacked(i)) with fillsteps fillcolor rgb word(memory_colours, i), \
-       for [i = 1:4] memory every ::1 using 1:(stacked(i)) with steps linecolor rgb "#444444" linewidth (i == 4 ? 1.0 : 0.4)
+  } }
+  plot for [i = 4:1:-1] memory every ::1 using 1:(stacked(i)) with filledcurves y1=0 fillcolor rgb word(memory_colours, i), \
+       for [i = 1:4] memory every ::1 using 1:(stacked(i)) with lines linecolor rgb "#444444" linewidth (i == 4 ? 1.0 : 0.4)
   unset label
   unset object
   unset arrow

@@ -173,7 +173,7 @@ static void
 a_collective_waits_for_its_last_rank (void **state)
 {
   (void)state;
-  const SlowRank slow = { 1, 1.5 };
+  const RankFigure slow = { 1, 1.5 };
   EngineOptions options = { .n_ranks = 2, .slow_ranks = &slow, .n_slow_ranks = 1 };
   Small small = small_begin (2);
   fixture_kernel (small.program, small.compute, 100, 0);
@@ -269,6 +269,71 @@ given_times_share_nothing (void **state)
   assert_record (timeline, 1, 0, 30);
 }
 
+/* ---- one hardware queue, late hosts ---- */
+
+/* A collective that waits for a kernel of 100 stands in the queue, and what is launched after it
+ * on another stream stands behind it: 100..110 instead of 0..10. */
+static void
+one_queue_lets_nothing_overtake (void **state)
+{
+  (void)state;
+  for (guint single = 0; single < 2; single++)
+    {
+      g_autoptr (Program) program = program_new ();
+      StreamId compute = program_add_stream (program, "compute", LANE_COMPUTE);
+      StreamId reduce = program_add_stream (program, "reduce", LANE_COPY);
+      StreamId copy = program_add_stream (program, "copy", LANE_COPY);
+      CommunicatorId all = program_add_communicator (program, "all", LANE_COMM_SHARD, 2, 1);
+      EngineOptions options = { .n_ranks = 2 };
+
+      if (single)
+        program_use_single_queue (program);
+      program_end_of_load (program);
+      fixture_kernel (program, compute, 100, 0);
+      program_stream_wait_stream (program, reduce, compute);
+      fixture_collective (program, all, reduce, 50, 0);
+      fixture_kernel (program, copy, 10, 0);
+      program_end_of_step (program, compute);
+      program_seal (program, 0);
+      for (guint events = 0; events < 2; events++)
+        {
+          options.force_events = events != 0;
+          g_autoptr (Timeline) timeline = fixture_run (program, &options, 0);
+
+          assert_record (timeline, 1, 100, 150);
+          assert_record (timeline, 2, single ? 100 : 0, single ? 110 : 10);
+        }
+    }
+}
+
+/* Rank 1's host loses 30: its kernel of 100 runs 30..130, and the collective of 50 that rank 0
+ * reaches at 100 is over for both at 180. */
+static void
+a_late_host_holds_up_its_group (void **state)
+{
+  (void)state;
+  g_autoptr (Program) program = program_new ();
+  StreamId compute = program_add_stream (program, "compute", LANE_COMPUTE);
+  CommunicatorId all = program_add_communicator (program, "all", LANE_COMM_SHARD, 2, 1);
+  const RankFigure late = { 1, 30 };
+  EngineOptions options = { .n_ranks = 2, .late_hosts = &late, .n_late_hosts = 1 };
+
+  program_end_of_load (program);
+  program_host_delay (program);
+  fixture_kernel (program, compute, 100, 0);
+  fixture_collective (program, all, compute, 50, 0);
+  program_end_of_step (program, compute);
+  program_seal (program, 0);
+  for (guint events = 0; events < 2; events++)
+    {
+      options.force_events = events != 0;
+      g_autoptr (Timeline) timeline = fixture_run (program, &options, 0);
+
+      assert_record (timeline, 1, 100, 180);
+      assert_int_equal (timeline_record (timeline, 1)->peers_from, 130);
+    }
+}
+
 /* ---- properties of random programs ---- */
 
 #define N_RANDOM_PROGRAMS 300
@@ -278,7 +343,8 @@ both_executors_agree_on_random_programs (void **state)
 {
   (void)state;
   g_autoptr (GRand) random = g_rand_new_with_seed (1);
-  const SlowRank slow = { 2, 1.3 };
+  const RankFigure slow = { 2, 1.3 };
+  const RankFigure late = { 1, 70 };
 
   for (guint i = 0; i < N_RANDOM_PROGRAMS; i++)
     {
@@ -286,8 +352,13 @@ both_executors_agree_on_random_programs (void **state)
       EngineOptions options = { .n_ranks = 4,
                                 .compute_jitter = i % 2 ? 0.2 : 0,
                                 .seed = i,
+                                .gpu_spread = i % 7 ? 0 : 0.1,
                                 .slow_ranks = &slow,
-                                .n_slow_ranks = i % 3 ? 1 : 0 };
+                                .n_slow_ranks = i % 3 ? 1 : 0,
+                                .late_hosts = &late,
+                                .n_late_hosts = i % 5 ? 0 : 1 };
+      if (i % 4 == 0)
+        program_use_single_queue (program);
       g_autoptr (Timeline) one_pass = fixture_run (program, &options, i % 4);
       options.force_events = TRUE;
       g_autoptr (Timeline) events = fixture_run (program, &options, i % 4);
@@ -404,6 +475,8 @@ main (void)
     cmocka_unit_test (a_given_time_is_not_slowed),
     cmocka_unit_test (kernels_of_two_streams_share_the_gpu),
     cmocka_unit_test (given_times_share_nothing),
+    cmocka_unit_test (one_queue_lets_nothing_overtake),
+    cmocka_unit_test (a_late_host_holds_up_its_group),
     cmocka_unit_test (both_executors_agree_on_random_programs),
     cmocka_unit_test (a_folded_run_equals_the_run_of_all_ranks),
     cmocka_unit_test (no_stream_runs_two_kernels_at_once),

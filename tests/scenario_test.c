@@ -266,10 +266,10 @@ stragglers_unfold_the_ranks (void **state)
   Scenario scenario = only_variant ("[simulation]\nstraggler = 3:1.5; 0:2;\n", &slow);
 
   (void)state;
-  assert_int_equal (scenario.simulation.n_stragglers, 2);
-  assert_int_equal (scenario.simulation.stragglers[0].rank, 0);
-  assert_true (scenario.simulation.stragglers[0].factor == 2);
-  assert_int_equal (scenario.simulation.stragglers[1].rank, 3);
+  assert_int_equal (scenario.simulation.stragglers.n, 2);
+  assert_int_equal (scenario.simulation.stragglers.items[0].number, 0);
+  assert_true (scenario.simulation.stragglers.items[0].value == 2);
+  assert_int_equal (scenario.simulation.stragglers.items[1].number, 3);
   assert_int_equal (scenario.simulation.ranks, RANKS_ALL);
   scenario = only_variant ("[simulation]\ncompute_jitter = 3%\n", &jitter);
   assert_int_equal (scenario.simulation.ranks, RANKS_ALL);

@@ -14,7 +14,9 @@
 #include "cost/step_cost.h"
 #include "net/network.h"
 
-static const char base[] = "[model]\nsource = llama2-7b\n[cluster]\nsource = dgx-a100-80g\n";
+/* GPT-2 has 1024 positions. */
+static const char base[] = "[model]\nsource = llama2-7b\n[cluster]\nsource = dgx-a100-80g\n"
+                           "[training]\nseq_len = 1024\n";
 
 /* Loads the base scenario with one override, e.g. "model.source=gpt2"; NULL
  * after printing what is wrong. */
@@ -107,7 +109,7 @@ every_model_has_its_published_total (void **state)
 }
 
 /* Every GPU runs a block of Llama 2 7B, no faster than its peak allows and no
- * slower than a tenth of it: 6 x 202,383,360 x 4096 FLOPs forward and backward. */
+ * slower than a tenth of it: 6 x 202,383,360 x 1024 FLOPs forward and backward. */
 static void
 every_gpu_runs_a_block_within_its_peak (void **state)
 {
@@ -124,7 +126,7 @@ every_gpu_runs_a_block_within_its_peak (void **state)
       assert_non_null (file);
       scenario = scenario_file_variant (file, 0);
       step_cost_new (scenario, &cost);
-      least_ps = 6.0 * 202383360 * 4096 / scenario->gpu.matmul_flops * 1e12;
+      least_ps = 6.0 * 202383360 * 1024 / scenario->gpu.matmul_flops * 1e12;
       assert_true (cost.kinds[0].forward.time_ps + cost.kinds[0].backward.time_ps > least_ps);
       assert_true (cost.kinds[0].forward.time_ps + cost.kinds[0].backward.time_ps < 10 * least_ps);
       assert_true (scenario->gpu.reserved_memory_bytes < scenario->gpu.memory_bytes / 8);

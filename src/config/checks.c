@@ -216,20 +216,27 @@ check_engine (const Check *check)
           "engine = auto would do");
 }
 
-/* They are sorted by rank, so the last one tells. */
+/* They are sorted, so the last one tells. */
+static void
+check_numbers (const Check *check, KeyId key, const NumberedList *list, const char *what, guint n)
+{
+  const Setting *blamed = BLAME (check, key, ID_cluster_nodes, ID_cluster_gpus_per_node);
+
+  if (blamed != NULL && list->n > 0 && list->items[list->n - 1].number >= n)
+    note (check, blamed, "%u is not one of the %u %s, 0 to %u", list->items[list->n - 1].number, n,
+          what, n - 1);
+}
+
 static void
 check_stragglers (const Check *check)
 {
   const SimulationConfig *simulation = &check->scenario->simulation;
-  const Setting *blamed
-      = BLAME (check, ID_simulation_straggler, ID_cluster_nodes, ID_cluster_gpus_per_node);
   guint ranks = scenario_ranks (check->scenario);
 
-  if (blamed == NULL || simulation->n_stragglers == 0)
-    return;
-  if (simulation->stragglers[simulation->n_stragglers - 1].rank >= ranks)
-    note (check, blamed, "straggler rank %u is not one of the %u ranks, 0 to %u",
-          simulation->stragglers[simulation->n_stragglers - 1].rank, ranks, ranks - 1);
+  check_numbers (check, ID_simulation_straggler, &simulation->stragglers, "ranks", ranks);
+  check_numbers (check, ID_simulation_late_hosts, &simulation->late_hosts, "ranks", ranks);
+  check_numbers (check, ID_simulation_degraded_links, &simulation->degraded_links, "nodes",
+                 check->scenario->cluster.nodes);
 }
 
 static void

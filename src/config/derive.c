@@ -119,7 +119,8 @@ derive_simulation (const GpuConfig *gpu, SimulationConfig *simulation)
   if (simulation->compute_slowdown == AUTO_REAL)
     simulation->compute_slowdown
         = simulation->engine == ENGINE_ONE_PASS ? 0 : gpu->compute_slowdown;
-  if (simulation->compute_jitter > 0 || simulation->n_stragglers > 0)
+  if (simulation->compute_jitter > 0 || simulation->gpu_spread > 0 || simulation->stragglers.n > 0
+      || simulation->degraded_links.n > 0 || simulation->late_hosts.n > 0)
     simulation->ranks = RANKS_ALL;
 }
 

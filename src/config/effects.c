@@ -120,7 +120,11 @@ of_simulation (KeyId key, const Scenario *scenario)
   switch (key)
     {
     case ID_simulation_seed:
-      return simulation->compute_jitter <= 0 ? "no effect without compute_jitter" : NULL;
+      return simulation->compute_jitter <= 0 && simulation->gpu_spread <= 0
+                 ? "no effect without compute_jitter or gpu_spread"
+                 : NULL;
+    case ID_simulation_degraded_links:
+      return scenario->cluster.nodes == 1 ? "no effect on one node" : NULL;
     case ID_gpu_compute_slowdown:
       return simulation->engine == ENGINE_ONE_PASS ? "no effect with engine = one_pass" : NULL;
     case ID_training_no_sync:

@@ -17,7 +17,7 @@ typedef enum
   KEY_TORCH,       /* fsdp.torch */
   KEY_RESHARD,     /* fsdp.reshard_after_forward */
   KEY_SELECT,      /* activation_checkpointing.select */
-  KEY_STRAGGLERS,  /* simulation.straggler */
+  KEY_NUMBERED,    /* NumberedList */
   KEY_BLOCK_KINDS, /* model.block_kinds; char *, block_kinds.h */
   KEY_BLOCK_ORDER  /* model.block_order; the same */
 } KeyType;

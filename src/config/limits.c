@@ -201,6 +201,17 @@ collective_seconds_at_most (const Scenario *scenario)
          + n_collectives * latency_seconds_at_most (scenario);
 }
 
+/* How much longer collectives take over the worst of the degraded links. */
+static double
+degradation_at_most (const SimulationConfig *simulation)
+{
+  double least = 1;
+
+  for (guint i = 0; i < simulation->degraded_links.n; i++)
+    least = MIN (least, simulation->degraded_links.items[i].value);
+  return 1 / least;
+}
+
 /* Of one micro-batch: some hundred launches a block, and every given time some times. */
 static double
 host_and_given_seconds_at_most (const Scenario *scenario)
@@ -210,6 +221,8 @@ host_and_given_seconds_at_most (const Scenario *scenario)
   gint64 host_ps = cluster->kernel_launch_ps + cluster->collective_launch_ps + cluster->fsdp_hook_ps
                    + cluster->limiter_wakeup_ps;
 
+  for (guint i = 0; i < scenario->simulation.late_hosts.n; i++)
+    host_ps += (gint64)scenario->simulation.late_hosts.items[i].value;
 #define TIMING(key, what) host_ps += MAX (scenario->timing.key, 0);
 #include "config/timing.def"
 #undef TIMING
@@ -222,17 +235,19 @@ slowness_at_most (const SimulationConfig *simulation)
 {
   double factor = 1;
 
-  for (guint i = 0; i < simulation->n_stragglers; i++)
-    factor = MAX (factor, simulation->stragglers[i].factor);
-  return factor * (1 + simulation->compute_slowdown) * exp (8 * simulation->compute_jitter);
+  for (guint i = 0; i < simulation->stragglers.n; i++)
+    factor = MAX (factor, simulation->stragglers.items[i].value);
+  return factor * (1 + simulation->compute_slowdown)
+         * exp (8 * (simulation->compute_jitter + simulation->gpu_spread));
 }
 
 static double
 seconds_at_most (const Scenario *scenario)
 {
-  double micro_batch = compute_seconds_at_most (scenario) * slowness_at_most (&scenario->simulation)
-                       + collective_seconds_at_most (scenario)
-                       + host_and_given_seconds_at_most (scenario);
+  double micro_batch
+      = compute_seconds_at_most (scenario) * slowness_at_most (&scenario->simulation)
+        + collective_seconds_at_most (scenario) * degradation_at_most (&scenario->simulation)
+        + host_and_given_seconds_at_most (scenario);
   double steps = (double)scenario->simulation.steps + scenario->simulation.warmup_steps;
 
   return micro_batch * scenario->training.grad_accum * steps;

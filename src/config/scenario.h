@@ -220,11 +220,18 @@ typedef struct
 #undef TIMING
 } TimingConfig;
 
+/* Some ranks or nodes and a figure for each, in the order of their numbers. */
 typedef struct
 {
-  guint rank;
-  double factor; /* its kernels take this many times as long */
-} Straggler;
+  guint number;
+  double value;
+} Numbered;
+
+typedef struct
+{
+  Numbered *items;
+  guint n;
+} NumberedList;
 
 typedef struct
 {
@@ -233,9 +240,12 @@ typedef struct
   guint warmup_steps;
   RankMode ranks; /* what jitter and stragglers make of it is filled in */
   double compute_jitter;
-  double compute_slowdown; /* what auto stands for is filled in */
-  Straggler *stragglers;
-  guint n_stragglers;
+  double compute_slowdown;     /* what auto stands for is filled in */
+  double gpu_spread;           /* sigma of a factor that each GPU keeps */
+  NumberedList stragglers;     /* ranks, and how many times as long their kernels take */
+  NumberedList degraded_links; /* nodes, and the share of their NICs' rate that is left */
+  NumberedList late_hosts;     /* ranks, and how many picoseconds their hosts lose each step */
+  guint cuda_device_max_connections;
   guint64 seed;
 } SimulationConfig;
 

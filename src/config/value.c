@@ -1,12 +1,12 @@
 #include "config.h"
 
 #include "config/value.h"
+
 #include "config/block_kinds.h"
+#include "config/numbered_list.h"
 #include "config/suggest.h"
 
 #include <string.h>
-
-#define MOST_STRAGGLERS 4096
 
 #define MEMBER(type, scenario, key) G_STRUCT_MEMBER (type, scenario, (key)->offset)
 
@@ -222,74 +222,6 @@ store_select (const KeyInfo *key, const char *text, Scenario *scenario, GError *
   return TRUE;
 }
 
-/* "3:1.2" */
-static gboolean
-parse_straggler (const KeyInfo *key, const char *text, Straggler *straggler, GError **error)
-{
-  g_auto (GStrv) parts = g_strsplit (text, ":", 2);
-  gint64 rank;
-
-  if (g_strv_length (parts) != 2)
-    return refuse (UNITS_ERROR_SYNTAX, error, "'%.40s': expected RANK:FACTOR;…, such as 3:1.2",
-                   text);
-  if (!units_parse_integer (UNIT_KIND_COUNT, g_strstrip (parts[0]), &rank, error)
-      || !units_parse_real (UNIT_KIND_NUMBER, g_strstrip (parts[1]), &straggler->factor, error)
-      || !in_range (key, parts[1], straggler->factor, error))
-    return FALSE;
-  if (rank >= 1 << 20)
-    return refuse (UNITS_ERROR_RANGE, error, "rank %.40s is too large", parts[0]);
-  straggler->rank = (guint)rank;
-  return TRUE;
-}
-
-static gint
-compare_stragglers (gconstpointer a, gconstpointer b)
-{
-  const Straggler *x = a, *y = b;
-
-  return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-/* In the order of the ranks, so that the order of writing makes no difference. */
-static gboolean
-sort_stragglers (GArray *list, GError **error)
-{
-  g_array_sort (list, compare_stragglers);
-  for (guint i = 1; i < list->len; i++)
-    if (g_array_index (list, Straggler, i - 1).rank == g_array_index (list, Straggler, i).rank)
-      return refuse (UNITS_ERROR_RANGE, error, "rank %u is given twice",
-                     g_array_index (list, Straggler, i).rank);
-  return TRUE;
-}
-
-static gboolean
-store_stragglers (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
-{
-  g_auto (GStrv) items = g_strsplit (text, ";", MOST_STRAGGLERS + 1);
-  g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof (Straggler));
-  SimulationConfig *simulation = &scenario->simulation;
-
-  if (g_strv_length (items) > MOST_STRAGGLERS)
-    return refuse (UNITS_ERROR_RANGE, error, "more than %d stragglers", MOST_STRAGGLERS);
-  for (guint i = 0; items[i] != NULL; i++)
-    {
-      Straggler straggler;
-
-      /* Nothing behind the last ';'. */
-      if (g_strstrip (items[i])[0] == '\0' && items[i + 1] == NULL)
-        break;
-      if (!parse_straggler (key, items[i], &straggler, error))
-        return FALSE;
-      g_array_append_val (list, straggler);
-    }
-  if (!sort_stragglers (list, error))
-    return FALSE;
-  g_free (simulation->stragglers);
-  simulation->n_stragglers = list->len;
-  simulation->stragglers = g_memdup2 (list->data, list->len * sizeof (Straggler));
-  return TRUE;
-}
-
 static gboolean
 store_blocks (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
 {
@@ -326,8 +258,8 @@ value_store (const KeyInfo *key, const char *text, Scenario *scenario, GError **
       return store_reshard (key, text, scenario, error);
     case KEY_SELECT:
       return store_select (key, text, scenario, error);
-    case KEY_STRAGGLERS:
-      return store_stragglers (key, text, scenario, error);
+    case KEY_NUMBERED:
+      return numbered_list_parse (key, text, &MEMBER (NumberedList, scenario, key), error);
     case KEY_BLOCK_KINDS:
     case KEY_BLOCK_ORDER:
       return store_blocks (key, text, scenario, error);
@@ -341,20 +273,6 @@ canonical_real (double value)
   char text[G_ASCII_DTOSTR_BUF_SIZE];
 
   return g_strdup (g_ascii_dtostr (text, sizeof text, value));
-}
-
-static char *
-canonical_stragglers (const SimulationConfig *simulation)
-{
-  GString *text = g_string_new (NULL);
-
-  for (guint i = 0; i < simulation->n_stragglers; i++)
-    {
-      g_autofree char *factor = canonical_real (simulation->stragglers[i].factor);
-
-      g_string_append_printf (text, "%u:%s;", simulation->stragglers[i].rank, factor);
-    }
-  return g_string_free (text, FALSE);
 }
 
 char *
@@ -384,8 +302,8 @@ value_canonical (const KeyInfo *key, const Scenario *scenario)
     case KEY_SELECT:
       return g_strdup_printf ("%u%s", scenario->checkpoint.every,
                               scenario->checkpoint.select_op ? " op" : "");
-    case KEY_STRAGGLERS:
-      return canonical_stragglers (&scenario->simulation);
+    case KEY_NUMBERED:
+      return numbered_list_canonical (&MEMBER (NumberedList, scenario, key));
     }
   g_assert_not_reached ();
 }
@@ -401,6 +319,8 @@ value_clear_scenario (Scenario *scenario)
   g_free (scenario->cluster.name);
   g_free (scenario->cluster.fabric);
   g_free (scenario->software.name);
-  g_free (scenario->simulation.stragglers);
+  g_free (scenario->simulation.stragglers.items);
+  g_free (scenario->simulation.degraded_links.items);
+  g_free (scenario->simulation.late_hosts.items);
   memset (scenario, 0, sizeof *scenario);
 }

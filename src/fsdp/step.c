@@ -186,6 +186,7 @@ training_step (Step *step)
   Writer *writer = step->writer;
   const TrainingConfig *training = &writer->scenario->training;
 
+  program_host_delay (writer->program);
   for (guint i = 0; i < training->grad_accum; i++)
     {
       writer->micro_batch = i;
@@ -218,6 +219,8 @@ step_write_program (Runtime *runtime)
   step.last_cost = *writer->cost;
   if (training->last_micro_batch > 0 && training->last_micro_batch < training->micro_batch)
     step_cost_of_micro_batch (writer->scenario, training->last_micro_batch, &step.last_cost);
+  if (simulation->cuda_device_max_connections == 1)
+    program_use_single_queue (writer->program);
   runtime->hooks->load (runtime);
   program_end_of_load (writer->program);
   for (guint i = 0; i < simulation->warmup_steps + simulation->steps; i++)

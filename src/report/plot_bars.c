@@ -12,6 +12,9 @@
 #define MOST_ROWS      60 /* bars of one picture */
 #define NAME_LENGTH    44 /* characters of a name beside its bar */
 #define PIXELS_A_GLYPH 7.4
+/* Of names and bars together: width in plots/NAME.gp less margins. */
+#define DELTAS_WIDTH    920
+#define BREAKDOWN_WIDTH 1200
 /* Parts of a step that are wide enough to be seen, and named in the legend. */
 #define SEEN_FROM 0.0005
 
@@ -60,24 +63,37 @@ width_of (const char *const *texts)
   return 20 + PIXELS_A_GLYPH * (double)longest;
 }
 
-static void
-set_rows (GString *script, const char *const *names)
+static double
+names_width (char **names)
 {
-  const guint n = g_strv_length ((char **)names);
-
-  plot_text_set_array (script, "names", names);
-  plot_text_set_number (script, "n_rows", n);
-  plot_text_set_number (script, "row_height", n > 12 ? 26 : 40);
-  plot_text_set_number (script, "names_width", MAX (80, width_of (names)));
+  return MAX (80, width_of ((const char *const *)names));
 }
 
-/* What stands in place of a bar. */
-static char *
-no_bar_text (const ResultsVariant *variant)
+static void
+set_rows (GString *script, char **names)
 {
-  g_autofree char *reason = plot_text_shorten (variant->reason, 90);
+  const guint n = g_strv_length (names);
 
-  return g_strdup_printf ("%s%s%s", variant->status, reason[0] != '\0' ? ": " : "", reason);
+  plot_text_set_array (script, "names", (const char *const *)names);
+  plot_text_set_number (script, "n_rows", n);
+  plot_text_set_number (script, "row_height", n > 12 ? 26 : 40);
+  plot_text_set_number (script, "names_width", names_width (names));
+}
+
+/* What stands in place of a bar, in so many pixels. */
+static char *
+no_bar_text (const ResultsVariant *variant, double pixels)
+{
+  g_autofree char *text = g_strconcat (variant->status, variant->reason[0] != '\0' ? ": " : "",
+                                       variant->reason, NULL);
+
+  return plot_text_shorten (text, (guint)(pixels / PIXELS_A_GLYPH));
+}
+
+static gboolean
+does_not_fit (const ResultsVariant *variant)
+{
+  return strcmp (variant->status, "does_not_fit") == 0;
 }
 
 static char *
@@ -91,17 +107,17 @@ shown_of (const Results *results, guint first)
 /* ---- deltas ---- */
 
 static char *
-delta_text (const ResultsVariant *variant)
+delta_text (const ResultsVariant *variant, double pixels)
 {
   const double percent = variant->throughput_delta_percent;
   char number[FORMAT_SIZE];
 
   if (!isfinite (percent))
     return results_did_run (variant) ? g_strdup ("the baseline did not run")
-                                     : no_bar_text (variant);
+                                     : no_bar_text (variant, pixels);
   return g_strdup_printf ("%s%s %%%s", percent < 0 ? "−" : "+",
                           format_fixed (number, 1, fabs (percent)),
-                          strcmp (variant->status, "does_not_fit") == 0 ? ", does not fit" : "");
+                          does_not_fit (variant) ? ", does not fit" : "");
 }
 
 static const char *
@@ -109,7 +125,7 @@ delta_kind (const ResultsVariant *variant)
 {
   if (!isfinite (variant->throughput_delta_percent))
     return "none";
-  if (strcmp (variant->status, "does_not_fit") == 0)
+  if (does_not_fit (variant))
     return "does_not_fit";
   return variant->throughput_delta_percent < 0 ? "loss" : "gain";
 }
@@ -121,7 +137,7 @@ typedef struct
 } DeltaRange;
 
 static char *
-deltas_csv (const Results *results, DeltaRange *range)
+deltas_csv (const Results *results, double pixels, DeltaRange *range)
 {
   Csv csv;
 
@@ -130,7 +146,7 @@ deltas_csv (const Results *results, DeltaRange *range)
     {
       const ResultsVariant *variant = results_variant (results, i);
       const double percent = variant->throughput_delta_percent;
-      char *text = delta_text (variant);
+      char *text = delta_text (variant, pixels);
 
       csv_add_integer (&csv, i);
       csv_add_number (&csv, percent);
@@ -178,16 +194,16 @@ plot_deltas_add (Pictures *pictures, GError **error)
   names = row_names (results, 1);
   subtitle = deltas_subtitle (results);
   stamp = picture_stamp (results, 0, results->variants->len);
-  data = deltas_csv (results, &range);
-  script = picture_begin ("deltas", picture_title (results), subtitle, stamp);
+  data = deltas_csv (results, DELTAS_WIDTH - names_width (names), &range);
+  script = picture_begin (pictures, "deltas", picture_title (results), subtitle, stamp);
   g_string_append (script, "data = \"deltas.csv\"\n");
-  set_rows (script, (const char *const *)names);
+  set_rows (script, names);
   plot_text_set_number (script, "texts_width", width_of ((const char *const *)range.texts->pdata));
   plot_text_set_number (script, "least", range.least);
   plot_text_set_number (script, "most", range.most > range.least ? range.most : 1);
   g_ptr_array_unref (range.texts);
   if (pictures_write (pictures, "deltas.csv", data, error))
-    return picture_end (pictures, "deltas", script, "deltas", error);
+    return picture_end (pictures, script, "deltas", error);
   g_string_free (script, TRUE);
   return FALSE;
 }
@@ -205,15 +221,24 @@ add_part (Csv *csv, guint row, const char *kind, double from_ms, double to_ms, c
   csv_end_row (csv);
 }
 
+static char *
+step_text (const ResultsVariant *variant)
+{
+  g_autofree char *step = plot_text_ms (variant->step_time_s);
+
+  return g_strconcat (step, does_not_fit (variant) ? ", does not fit" : "", NULL);
+}
+
 static void
-add_row (Csv *csv, guint row, const ResultsVariant *variant, gboolean present[N_STEP_KINDS])
+add_row (Csv *csv, guint row, const ResultsVariant *variant, double pixels,
+         gboolean present[N_STEP_KINDS])
 {
   double parts_s[N_STEP_KINDS], from_ms = 0;
   g_autofree char *text = NULL;
 
   if (!results_did_run (variant))
     {
-      text = g_strdelimit (no_bar_text (variant), "\"\n\r", '\'');
+      text = g_strdelimit (no_bar_text (variant, pixels), "\"\n\r", '\'');
       add_part (csv, row, "none", 0, 0, text);
       return;
     }
@@ -228,7 +253,7 @@ add_row (Csv *csv, guint row, const ResultsVariant *variant, gboolean present[N_
       present[part] |= parts_s[part] > SEEN_FROM * variant->step_time_s;
       from_ms = to_ms;
     }
-  text = plot_text_seconds (variant->step_time_s);
+  text = step_text (variant);
   add_part (csv, row, "total", 0, 1e3 * variant->step_time_s, text);
 }
 
@@ -257,19 +282,20 @@ plot_breakdown_add (Pictures *pictures, GError **error)
 
   csv_begin (&csv, "row,kind,from_ms,to_ms,text");
   for (guint i = 0; i < n_rows_of (results, 0); i++)
-    add_row (&csv, i + 1, results_variant (results, i), present);
+    add_row (&csv, i + 1, results_variant (results, i), BREAKDOWN_WIDTH - names_width (names),
+             present);
   data = csv_finish (&csv);
   for (guint part = 0; part < N_STEP_KINDS; part++)
     if (present[part])
       g_string_append_printf (kinds, " %s", step_kind_name (part));
   subtitle = g_strdup_printf ("where the step goes, seen from the compute stream%s", shown);
-  script = picture_begin ("breakdown", picture_title (results), subtitle, stamp);
+  script = picture_begin (pictures, "breakdown", picture_title (results), subtitle, stamp);
   g_string_append (script, "data = \"breakdown.csv\"\n");
-  set_rows (script, (const char *const *)names);
+  set_rows (script, names);
   plot_text_set (script, "present", kinds->str);
   plot_text_set_number (script, "longest_ms", longest_ms (results));
   if (pictures_write (pictures, "breakdown.csv", data, error))
-    return picture_end (pictures, "breakdown", script, "breakdown", error);
+    return picture_end (pictures, script, "breakdown", error);
   g_string_free (script, TRUE);
   return FALSE;
 }

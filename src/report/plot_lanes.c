@@ -53,15 +53,25 @@ compare_lanes (gconstpointer a, gconstpointer b)
   return order != 0 ? order : strcmp (lane_a, lane_b);
 }
 
+static gboolean
+is_seen (const TimelineRecord *record)
+{
+  return record->end > 0 && record->end > record->start;
+}
+
 GPtrArray *
 plot_lanes (const Timeline *timeline)
 {
   GPtrArray *lanes = g_ptr_array_new ();
-  const GPtrArray *streams = timeline->stream_names;
 
-  for (guint s = 0; s < streams->len; s++)
-    if (!g_ptr_array_find_with_equal_func (lanes, streams->pdata[s], g_str_equal, NULL))
-      g_ptr_array_add (lanes, streams->pdata[s]);
+  for (guint i = 0; i < timeline->records->len; i++)
+    {
+      const TimelineRecord *record = timeline_record (timeline, i);
+      char *lane = timeline->stream_names->pdata[record->stream];
+
+      if (is_seen (record) && !g_ptr_array_find_with_equal_func (lanes, lane, g_str_equal, NULL))
+        g_ptr_array_add (lanes, lane);
+    }
   g_ptr_array_sort (lanes, compare_lanes);
   return lanes;
 }
@@ -138,20 +148,25 @@ fill_bins (Bin *bins, const Box *box, SimTime from, double bin_time)
     bins[i].filled[box->kind] += MIN (end, i + 1.0) - MAX (start, i);
 }
 
-/* What fills most of a bin; N_KINDS where most of it is empty. */
+/* Each bin shows one kind, or nothing (N_KINDS); what it leaves out is owed to the
+ * next bins, so that every kind gets its share of the lane. */
 static guint
-kind_of_bin (const Bin *bin)
+show_bin (const Bin *bin, double owed[N_KINDS + 1])
 {
-  double all = 0;
-  guint most = 0;
+  double empty = 1;
+  guint shown = N_KINDS;
 
   for (guint kind = 0; kind < N_KINDS; kind++)
     {
-      all += bin->filled[kind];
-      if (bin->filled[kind] > bin->filled[most])
-        most = kind;
+      owed[kind] += bin->filled[kind];
+      empty -= bin->filled[kind];
     }
-  return all >= 0.5 ? most : N_KINDS;
+  owed[N_KINDS] += MAX (empty, 0);
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    if (owed[kind] > owed[shown])
+      shown = kind;
+  owed[shown] -= 1;
+  return shown;
 }
 
 /* Replaces the boxes by what half pixels show. */
@@ -160,6 +175,7 @@ thin_out (GArray *boxes, SimTime from, SimTime to)
 {
   g_autofree Bin *bins = g_new0 (Bin, N_BINS);
   const double bin_time = (double)(to - from) / N_BINS;
+  double owed[N_KINDS + 1] = { 0 };
   Box box = { from, from, N_KINDS, NULL };
 
   for (guint i = 0; i < boxes->len; i++)
@@ -167,7 +183,7 @@ thin_out (GArray *boxes, SimTime from, SimTime to)
   g_array_set_size (boxes, 0);
   for (guint i = 0; i <= N_BINS; i++)
     {
-      const guint kind = i < N_BINS ? kind_of_bin (&bins[i]) : N_KINDS;
+      const guint kind = i < N_BINS ? show_bin (&bins[i], owed) : N_KINDS;
 
       box.end = from + (SimTime)(i * bin_time);
       if (kind == box.kind)
@@ -244,7 +260,7 @@ plot_lanes_kinds (const Timeline *timeline)
     {
       const TimelineRecord *record = timeline_record (timeline, i);
 
-      if (record->end > 0 && record->end > record->start)
+      if (is_seen (record))
         present[kind_of (record)] = TRUE;
     }
   for (guint kind = 0; kind < N_KINDS; kind++)

@@ -21,12 +21,27 @@ pictures_write (const Pictures *pictures, const char *name, const char *text, GE
   return FALSE;
 }
 
+static void
+picture_free (gpointer data)
+{
+  Picture *picture = data;
+
+  g_free (picture->name);
+  g_free (picture->title);
+  g_free (picture);
+}
+
 GString *
-picture_begin (const char *name, const char *title, const char *subtitle, const char *stamp)
+picture_begin (Pictures *pictures, const char *name, const char *title, const char *subtitle,
+               const char *stamp)
 {
   g_autofree char *short_title = plot_text_shorten (title, 100);
   GString *script = g_string_new ("# In this folder: gnuplot draw-");
+  Picture *picture = g_new0 (Picture, 1);
 
+  picture->name = g_strdup (name);
+  picture->title = g_strdup_printf ("%s: %s", title, subtitle);
+  g_ptr_array_add (pictures->list, picture);
   g_string_append_printf (script, "%s.gp\nif (!exists(\"format\")) format = \"svg\"\n", name);
   g_string_append_printf (script, "if (!exists(\"output\")) output = \"%s.\" . format\n", name);
   plot_text_set (script, "title", short_title);
@@ -36,16 +51,17 @@ picture_begin (const char *name, const char *title, const char *subtitle, const 
 }
 
 gboolean
-picture_end (Pictures *pictures, const char *name, GString *script, const char *shipped,
-             GError **error)
+picture_end (const Pictures *pictures, GString *script, const char *shipped, GError **error)
 {
-  g_autofree char *file = g_strdup_printf ("draw-%s.gp", name);
+  const Picture *picture = pictures->list->pdata[pictures->list->len - 1];
+  g_autofree char *file = g_strdup_printf ("draw-%s.gp", picture->name);
+  g_autofree char *plain = NULL;
   gboolean is_written;
 
   g_string_append_printf (script, "load \"%s.gp\"\n", shipped);
-  is_written = pictures_write (pictures, file, script->str, error);
+  plain = pictures->is_svg ? g_strdup (script->str) : plot_text_without_wide (script->str);
+  is_written = pictures_write (pictures, file, plain, error);
   g_string_free (script, TRUE);
-  g_ptr_array_add (pictures->names, g_strdup (name));
   return is_written;
 }
 
@@ -95,13 +111,13 @@ copy_shipped (const Pictures *pictures, GError **error)
 }
 
 GPtrArray *
-plot_scripts_write (const Results *results, const char *folder, GError **error)
+plot_scripts_write (const Results *results, const char *folder, gboolean is_svg, GError **error)
 {
-  Pictures pictures = { results, folder, g_ptr_array_new_with_free_func (g_free) };
+  Pictures pictures = { results, folder, is_svg, g_ptr_array_new_with_free_func (picture_free) };
 
   if (copy_shipped (&pictures, error) && plot_deltas_add (&pictures, error)
       && plot_breakdown_add (&pictures, error) && plot_timelines_add (&pictures, error))
-    return pictures.names;
-  g_ptr_array_unref (pictures.names);
+    return pictures.list;
+  g_ptr_array_unref (pictures.list);
   return NULL;
 }

@@ -4,18 +4,26 @@
 
 #include "report/results.h"
 
+typedef struct
+{
+  char *name; /* of its files, without suffix: draw-NAME.gp draws NAME.svg */
+  char *title;
+} Picture;
+
 /* The pictures of one folder in the making. */
 typedef struct
 {
   const Results *results;
   const char *folder; /* where scripts and data go */
-  GPtrArray *names;   /* char *, of the pictures so far: NAME is drawn by draw-NAME.gp */
+  gboolean is_svg;    /* else fonts decide which characters can be drawn */
+  GPtrArray *list;    /* Picture, so far */
 } Pictures;
 
 /* Writes all data files and scripts into @folder, beside copies of the shipped
- * scripts; each file whole. NULL and a G_FILE_ERROR where that fails, else the names
- * of the pictures, in order. */
-GPtrArray *plot_scripts_write (const Results *results, const char *folder, GError **error);
+ * scripts; each file whole. NULL and a G_FILE_ERROR where that fails, else the
+ * pictures, in order. */
+GPtrArray *plot_scripts_write (const Results *results, const char *folder, gboolean is_svg,
+                               GError **error);
 
 /* ---- for those who add pictures ---- */
 
@@ -23,12 +31,12 @@ GPtrArray *plot_scripts_write (const Results *results, const char *folder, GErro
 gboolean pictures_write (const Pictures *pictures, const char *name, const char *text,
                          GError **error);
 
-/* A script that sets format, output and the texts around the picture. */
-GString *picture_begin (const char *name, const char *title, const char *subtitle,
-                        const char *stamp);
-/* Ends it with loading plots/SHIPPED.gp, and puts it and its picture on the list.
- * Frees @script. */
-gboolean picture_end (Pictures *pictures, const char *name, GString *script, const char *shipped,
+/* Puts a picture on the list and begins its script: format, output and the texts
+ * around the picture. */
+GString *picture_begin (Pictures *pictures, const char *name, const char *title,
+                        const char *subtitle, const char *stamp);
+/* Ends the last one's script with loading plots/SHIPPED.gp, and writes it. Frees @script. */
+gboolean picture_end (const Pictures *pictures, GString *script, const char *shipped,
                       GError **error);
 
 /* Version, scenario and its hash; each @n rows from @first are told where they

@@ -65,14 +65,25 @@ plot_text_shorten (const char *text, guint n_characters)
 }
 
 char *
-plot_text_seconds (double seconds)
+plot_text_ms (double seconds)
 {
   char buffer[FORMAT_SIZE];
 
-  if (seconds >= 10)
-    return g_strconcat (format_real (buffer, "%.2f", seconds), " s", NULL);
-  if (seconds >= 0.001)
-    return g_strconcat (format_real (buffer, seconds < 0.1 ? "%.2f" : "%.1f", 1000 * seconds),
-                        " ms", NULL);
-  return g_strconcat (format_real (buffer, "%.2f", 1e6 * seconds), " µs", NULL);
+  return g_strconcat (format_real (buffer, seconds < 1e-3 ? "%.4f" : "%.1f", 1e3 * seconds), " ms",
+                      NULL);
+}
+
+char *
+plot_text_without_wide (const char *text)
+{
+  GString *plain = g_string_new (NULL);
+
+  for (; *text != '\0'; text = g_utf8_next_char (text))
+    {
+      const gunichar character = g_utf8_get_char (text);
+
+      g_string_append_unichar (
+          plain, g_unichar_iswide (character) || character > 0xFFFF ? '?' : character);
+    }
+  return g_string_free (plain, FALSE);
 }

@@ -14,4 +14,8 @@ void plot_text_set_array (GString *script, const char *name, const char *const *
 char *plot_text_shorten (const char *text, guint n_characters);
 
 /* 0.0123 -> "12.3 ms". The caller frees it. */
-char *plot_text_seconds (double seconds);
+char *plot_text_ms (double seconds);
+
+/* With "?" for each East Asian or pictorial character: where no font has them, gnuplot's cairo
+ * terminals draw boxes over half the picture. The caller frees it. */
+char *plot_text_without_wide (const char *text);

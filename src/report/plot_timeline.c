@@ -1,12 +1,11 @@
 #include "config.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "report/csv.h"
 #include "report/format.h"
 #include "report/names.h"
 #include "report/plot_lanes.h"
+#include "report/plot_memory.h"
 #include "report/plot_text.h"
 #include "report/plot_timeline.h"
 
@@ -22,117 +21,6 @@ static double
 to_ms (SimTime time)
 {
   return 1e3 * sim_time_seconds (time);
-}
-
-/* ---- memory ---- */
-
-/* What lives longest lies lowest. */
-static const MemoryKind stack[N_MEMORY_KINDS]
-    = { MEMORY_PARAMS,           MEMORY_GRADS,           MEMORY_OPTIMIZER,    MEMORY_ACTIVATIONS,
-        MEMORY_UNSHARDED_PARAMS, MEMORY_UNSHARDED_GRADS, MEMORY_COMM_BUFFERS, MEMORY_OTHER };
-
-static void
-add_level (Csv *csv, SimTime time, const ResultsMemory *level)
-{
-  double sum = 0;
-
-  csv_add_number (csv, to_ms (time));
-  for (guint i = 0; i < N_MEMORY_KINDS; i++)
-    {
-      sum += level->by_kind[stack[i]];
-      csv_add_number (csv, sum / 0x1p30);
-    }
-  csv_end_row (csv);
-}
-
-/* CSV: time_ms, then for each kind what it and those below it hold, in GiB. */
-static char *
-memory_csv (const ResultsVariant *variant)
-{
-  const SimTime window = timeline_end (variant->timeline);
-  g_autoptr (GString) header = g_string_new ("time_ms");
-  const ResultsMemory *level = NULL;
-  Csv csv;
-
-  for (guint i = 0; i < N_MEMORY_KINDS; i++)
-    g_string_append_printf (header, ",to_%s_gib", memory_kind_name (stack[i]));
-  csv_begin (&csv, header->str);
-  for (guint i = 0; variant->memory != NULL && i < variant->memory->len; i++)
-    {
-      const ResultsMemory *next = &g_array_index (variant->memory, ResultsMemory, i);
-
-      if (next->time >= window)
-        break;
-      if (next->time > 0 && level != NULL)
-        add_level (&csv, MAX (level->time, 0), level);
-      level = next;
-    }
-  if (level != NULL)
-    {
-      add_level (&csv, MAX (level->time, 0), level);
-      add_level (&csv, window, level);
-    }
-  return csv_finish (&csv);
-}
-
-static double
-peak_gib (const ResultsVariant *variant)
-{
-  double peak = 0;
-
-  for (guint i = 0; variant->memory != NULL && i < variant->memory->len; i++)
-    peak = MAX (peak, g_array_index (variant->memory, ResultsMemory, i).allocated);
-  return peak / 0x1p30;
-}
-
-static void
-set_memory (GString *script, const ResultsVariant *variant)
-{
-  const double capacity = variant->capacity_bytes / 0x1p30;
-
-  plot_text_set_number (script, "capacity_gib", capacity > 0 ? capacity : 0);
-  plot_text_set_number (script, "peak_gib", peak_gib (variant));
-}
-
-static char *
-kinds_held (const ResultsVariant *variant)
-{
-  GString *kinds = g_string_new (NULL);
-
-  for (guint k = 0; k < N_MEMORY_KINDS; k++)
-    for (guint i = 0; i < variant->memory->len; i++)
-      if (g_array_index (variant->memory, ResultsMemory, i).by_kind[stack[k]] > 0)
-        {
-          g_string_append_printf (kinds, " %s", memory_kind_name (stack[k]));
-          break;
-        }
-  return g_string_free (kinds, FALSE);
-}
-
-static gboolean
-add_memory (Pictures *pictures, const ResultsVariant *variant, const char *file, GError **error)
-{
-  g_autofree char *name = g_strdup_printf ("memory-%s", file);
-  g_autofree char *title
-      = g_strdup_printf ("%s: %s", picture_title (pictures->results), variant->name);
-  g_autofree char *stamp = picture_stamp (pictures->results, variant->row, 1);
-  g_autofree char *subtitle = NULL, *held = NULL;
-  char peak[FORMAT_SIZE], reserved[FORMAT_SIZE];
-  GString *script;
-
-  if (variant->memory == NULL || !(peak_gib (variant) > 0))
-    return TRUE;
-  held = kinds_held (variant);
-  subtitle = g_strdup_printf (
-      "memory of rank %u by owner; peak of the step %s GiB allocated, of the run %s GiB reserved",
-      variant->rank, format_fixed (peak, 1, peak_gib (variant)),
-      format_fixed (reserved, 1, variant->peak_reserved_bytes / 0x1p30));
-  script = picture_begin (name, title, subtitle, stamp);
-  g_string_append_printf (script, "memory = \"memory-%s.csv\"\n", file);
-  plot_text_set (script, "held", held);
-  plot_text_set_number (script, "step_ms", to_ms (timeline_end (variant->timeline)));
-  set_memory (script, variant);
-  return picture_end (pictures, name, script, "memory", error);
 }
 
 /* ---- the turn ---- */
@@ -167,19 +55,32 @@ compute_stretches (const Timeline *timeline)
   return stretches;
 }
 
-/* Where a long step turns from forward to backward. FALSE where it needs no detail. */
+static gboolean
+is_backward (const Stretch *stretch)
+{
+  return stretch->label.op == TIMELINE_RECOMPUTE || stretch->label.op == TIMELINE_BACKWARD;
+}
+
+static gboolean
+turns_at (const Stretch *stretches, guint index, guint n)
+{
+  return index < n && is_backward (&stretches[index])
+         && stretches[index - 1].label.op == TIMELINE_FORWARD;
+}
+
+/* Where a long step turns from forward to backward, in its last micro-batch, which
+ * reduces gradients. FALSE where it needs no detail. */
 static gboolean
 find_turn (const Timeline *timeline, SimTime *from, SimTime *to)
 {
   g_autoptr (GArray) array = compute_stretches (timeline);
   const Stretch *stretches = (const Stretch *)(gpointer)array->data;
-  guint turn = 0;
+  guint turn = array->len;
 
   *from = *to = 0;
-  while (turn < array->len && stretches[turn].label.op != TIMELINE_RECOMPUTE
-         && stretches[turn].label.op != TIMELINE_BACKWARD)
-    turn++;
-  if (array->len < ZOOM_FROM_STRETCHES || turn == array->len)
+  while (turn > 0 && !turns_at (stretches, turn, array->len))
+    turn--;
+  if (array->len < ZOOM_FROM_STRETCHES || turn == 0)
     return FALSE;
   *from = MAX (0, stretches[turn > ZOOM_BEFORE ? turn - ZOOM_BEFORE : 0].start);
   *to = MIN (timeline_end (timeline), stretches[MIN (turn + ZOOM_AFTER, array->len - 1)].end);
@@ -201,14 +102,14 @@ set_timeline (GString *script, const ResultsVariant *variant, const char *file)
   find_turn (timeline, &from, &to);
   g_string_append_printf (script,
                           "boxes = \"boxes-%s.csv\"\ndetail = \"detail-%s.csv\"\n"
-                          "memory = \"memory-%s.csv\"\n",
+                          "memory = \"levels-%s.csv\"\n",
                           file, file, file);
   plot_text_set (script, "lanes", lane_words);
   plot_text_set (script, "present", present);
   plot_text_set_number (script, "step_ms", to_ms (timeline_end (timeline)));
   plot_text_set_number (script, "zoom_from_ms", to_ms (from));
   plot_text_set_number (script, "zoom_to_ms", to_ms (to));
-  set_memory (script, variant);
+  plot_memory_set (script, variant);
 }
 
 static char *
@@ -216,7 +117,7 @@ timeline_subtitle (const ResultsVariant *variant)
 {
   const double steps
       = round (sim_time_seconds (timeline_end (variant->timeline)) / variant->step_time_s);
-  g_autofree char *step = plot_text_seconds (variant->step_time_s);
+  g_autofree char *step = plot_text_ms (variant->step_time_s);
   g_autofree char *several = steps > 1 ? g_strdup_printf (" (%.0f shown)", steps) : g_strdup ("");
   char exposed[FORMAT_SIZE], mfu[FORMAT_SIZE];
 
@@ -234,8 +135,8 @@ write_data (const Pictures *pictures, const ResultsVariant *variant, const char 
   g_autofree char *boxes = plot_lanes_csv (timeline, 0, timeline_end (timeline));
   g_autofree char *boxes_name = g_strdup_printf ("boxes-%s.csv", file);
   g_autofree char *detail_name = g_strdup_printf ("detail-%s.csv", file);
-  g_autofree char *memory = memory_csv (variant);
-  g_autofree char *memory_name = g_strdup_printf ("memory-%s.csv", file);
+  g_autofree char *memory = plot_memory_csv (variant, 0, timeline_end (timeline));
+  g_autofree char *memory_name = g_strdup_printf ("levels-%s.csv", file);
   g_autofree char *detail = NULL;
   SimTime from, to;
 
@@ -258,10 +159,10 @@ add_timeline (Pictures *pictures, const ResultsVariant *variant, const char *fil
 
   if (!write_data (pictures, variant, file, error))
     return FALSE;
-  script = picture_begin (name, title, subtitle, stamp);
+  script = picture_begin (pictures, name, title, subtitle, stamp);
   set_timeline (script, variant, file);
-  return picture_end (pictures, name, script, "timeline", error)
-         && add_memory (pictures, variant, file, error);
+  return picture_end (pictures, script, "timeline", error)
+         && plot_memory_add (pictures, variant, file, error);
 }
 
 gboolean

@@ -7,6 +7,7 @@
 
 #include "report/plot_scripts.h"
 #include "report/plots.h"
+#include "report/svg.h"
 
 G_DEFINE_QUARK (fsdpsim_plot_error, plot_error)
 
@@ -67,57 +68,135 @@ run_gnuplot (const char *folder, const char *script, const char *settings, GErro
 
 /* gnuplot does not notice a full disk; a picture that is whole has its end. */
 static gboolean
-is_whole (const char *path, const char *terminal)
+is_whole (const char *text, gsize length, const char *terminal)
 {
   const char *mark = strcmp (terminal, "svg") == 0   ? "</svg>"
                      : strcmp (terminal, "png") == 0 ? "IEND"
                                                      : "%%EOF";
+
+  return length > 32 && memmem (text + length - 32, 32, mark, strlen (mark)) != NULL;
+}
+
+/* The same bytes from the same data: no time of day. */
+static void
+remove_date (char *text, gsize length)
+{
+  static const char mark[] = "/CreationDate (D:";
+  static const char date[] = "19700101000000";
+  char *found = memmem (text, length, mark, strlen (mark));
+
+  if (found != NULL && (gsize)(text + length - found) > strlen (mark) + strlen (date))
+    memcpy (found + strlen (mark), date, strlen (date));
+}
+
+/* Puts what gnuplot left in one file into another, whole. */
+static gboolean
+put_in_place (const char *from, const char *to, const char *terminal, const char *title,
+              GError **error)
+{
   g_autofree char *text = NULL;
   gsize length;
 
-  return g_file_get_contents (path, &text, &length, NULL) && length > 32
-         && memmem (text + length - 32, 32, mark, strlen (mark)) != NULL;
-}
+  if (!g_file_get_contents (from, &text, &length, NULL) || !is_whole (text, length, terminal))
+    {
+      g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_IO, "cannot write %s: is the disk full?", to);
+      return FALSE;
+    }
+  if (strcmp (terminal, "svg") == 0)
+    {
+      char *finished = svg_finish (text, title);
 
-static gboolean
-set_not_whole (const char *path, GError **error)
-{
-  g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_IO, "cannot write %s: is the disk full?", path);
-  return FALSE;
-}
-
-static gboolean
-put_in_place (const char *from, const char *to, GError **error)
-{
-  int code;
-
-  if (g_rename (from, to) == 0)
+      g_free (text);
+      text = finished;
+      length = strlen (text);
+    }
+  else
+    remove_date (text, length);
+  if (g_file_set_contents_full (to, text, (gssize)length, G_FILE_SET_CONTENTS_CONSISTENT, 0666,
+                                error))
     return TRUE;
-  code = errno;
-  g_set_error (error, G_FILE_ERROR, g_file_error_from_errno (code), "cannot write %s: %s", to,
-               g_strerror (code));
+  g_prefix_error (error, "cannot write %s: ", to);
   return FALSE;
 }
 
-/* Draws under another name, and renames what is whole. */
-static gboolean
-draw (const char *folder, const char *picture, const char *terminal, char **path, GError **error)
+/* One picture, to be drawn beside others. */
+typedef struct
 {
-  g_autofree char *unfinished = g_strdup_printf ("unfinished-%s.%s", picture, terminal);
-  g_autofree char *unfinished_path = g_build_filename (folder, unfinished, NULL);
-  g_autofree char *settings
-      = g_strdup_printf ("format = \"%s\"; output = \"%s\"", terminal, unfinished);
-  g_autofree char *script = g_strdup_printf ("draw-%s.gp", picture);
-  g_autofree char *name = g_strdup_printf ("%s.%s", picture, terminal);
-  gboolean is_drawn;
+  const char *folder, *terminal;
+  const Picture *picture;
+  char *path;
+  GError *error;
+} Job;
 
-  *path = g_build_filename (folder, name, NULL);
-  is_drawn = run_gnuplot (folder, script, settings, error)
-             && (is_whole (unfinished_path, terminal) || set_not_whole (*path, error))
-             && put_in_place (unfinished_path, *path, error);
-  if (!is_drawn)
-    g_unlink (unfinished_path);
-  return is_drawn;
+/* Under another name, until it is whole. */
+static void
+draw (gpointer data, gpointer unused)
+{
+  Job *job = data;
+  g_autofree char *unfinished
+      = g_strdup_printf ("unfinished-%s.%s", job->picture->name, job->terminal);
+  g_autofree char *unfinished_path = g_build_filename (job->folder, unfinished, NULL);
+  g_autofree char *settings
+      = g_strdup_printf ("format = \"%s\"; output = \"%s\"", job->terminal, unfinished);
+  g_autofree char *script = g_strdup_printf ("draw-%s.gp", job->picture->name);
+  g_autofree char *file = g_strdup_printf ("%s.%s", job->picture->name, job->terminal);
+
+  (void)unused;
+  job->path = g_build_filename (job->folder, file, NULL);
+  if (run_gnuplot (job->folder, script, settings, &job->error))
+    put_in_place (unfinished_path, job->path, job->terminal, job->picture->title, &job->error);
+  g_unlink (unfinished_path);
+}
+
+static void
+job_clear (gpointer data)
+{
+  Job *job = data;
+
+  g_free (job->path);
+  g_clear_error (&job->error);
+}
+
+/* The paths, in order, or the first error. */
+static char **
+collect (const GArray *jobs, GError **error)
+{
+  g_autoptr (GStrvBuilder) paths = g_strv_builder_new ();
+
+  for (guint i = 0; i < jobs->len; i++)
+    {
+      Job *job = &g_array_index (jobs, Job, i);
+
+      if (job->error != NULL)
+        {
+          g_propagate_error (error, g_steal_pointer (&job->error));
+          return NULL;
+        }
+      g_strv_builder_add (paths, job->path);
+    }
+  return g_strv_builder_end (paths);
+}
+
+/* All at once, as many as there are processors. */
+static char **
+draw_all (const char *folder, const char *terminal, const GPtrArray *pictures, GError **error)
+{
+  g_autoptr (GArray) jobs = g_array_new (FALSE, TRUE, sizeof (Job));
+  GThreadPool *pool = g_thread_pool_new (draw, NULL, (gint)g_get_num_processors (), FALSE, error);
+
+  g_array_set_clear_func (jobs, job_clear);
+  g_array_set_size (jobs, pictures->len);
+  for (guint i = 0; pool != NULL && i < pictures->len; i++)
+    {
+      Job *job = &g_array_index (jobs, Job, i);
+
+      *job = (Job){ .folder = folder, .picture = pictures->pdata[i], .terminal = terminal };
+      g_thread_pool_push (pool, job, NULL);
+    }
+  if (pool == NULL)
+    return NULL;
+  g_thread_pool_free (pool, FALSE, TRUE);
+  return collect (jobs, error);
 }
 
 gboolean
@@ -126,22 +205,17 @@ plots_draw (const char *folder, const char *terminal, char ***written, GError **
   g_autofree char *plots = g_build_filename (folder, "plots", NULL);
   g_autoptr (Results) results = results_read (folder, error);
   g_autoptr (GPtrArray) pictures = NULL;
-  g_autoptr (GStrvBuilder) paths = g_strv_builder_new ();
+  g_auto (GStrv) paths = NULL;
 
   if (results == NULL || !make_folder (plots, error))
     return FALSE;
-  pictures = plot_scripts_write (results, plots, error);
+  pictures = plot_scripts_write (results, plots, strcmp (terminal, "svg") == 0, error);
   if (pictures == NULL)
     return FALSE;
-  for (guint i = 0; i < pictures->len; i++)
-    {
-      g_autofree char *path = NULL;
-
-      if (!draw (plots, pictures->pdata[i], terminal, &path, error))
-        return FALSE;
-      g_strv_builder_add (paths, path);
-    }
+  paths = draw_all (plots, terminal, pictures, error);
+  if (paths == NULL)
+    return FALSE;
   if (written != NULL)
-    *written = g_strv_builder_end (paths);
+    *written = g_steal_pointer (&paths);
   return TRUE;
 }

@@ -56,14 +56,12 @@ engine_run (const Program *program, const Network *network, const EngineOptions 
   else
     one_pass_run (&prepared, &times);
   rank_by_end (&times, prepared.n_ranks, result);
-  if (options->folded || n_observed == 0)
-    {
-      observed = &result->slowest_rank;
-      n_observed = 1;
-    }
-  for (guint i = 0; i < n_observed; i++)
-    g_ptr_array_add (result->timelines,
-                     observe_rank (&prepared, &times, result->used_events, observed[i]));
+  g_ptr_array_add (result->timelines,
+                   observe_rank (&prepared, &times, result->used_events, result->slowest_rank));
+  for (guint i = 0; i < n_observed && !options->folded; i++)
+    if (observed[i] != result->slowest_rank)
+      g_ptr_array_add (result->timelines,
+                       observe_rank (&prepared, &times, result->used_events, observed[i]));
   run_times_clear (&times);
   prepared_clear (&prepared);
 }

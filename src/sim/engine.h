@@ -6,11 +6,12 @@
 
 #include "sim/program.h"
 
+/* A figure of one rank. */
 typedef struct
 {
   guint rank;
-  double factor;
-} SlowRank;
+  double value;
+} RankFigure;
 
 typedef struct
 {
@@ -20,9 +21,12 @@ typedef struct
                               GPU, and kernels of several streams share the GPU equally; 0: nothing
                               slows anything */
   double compute_jitter;   /* sigma of a log-normal factor on each jittered kernel run */
+  double gpu_spread;       /* sigma of a log-normal factor that a GPU keeps */
   guint64 seed;
-  const SlowRank *slow_ranks;
+  const RankFigure *slow_ranks; /* how many times as long their kernels take */
   guint n_slow_ranks;
+  const RankFigure *late_hosts; /* picoseconds that each program_host_delay() takes there */
+  guint n_late_hosts;
   gboolean force_events; /* the event engine, though one pass would do */
 } EngineOptions;
 
@@ -30,7 +34,7 @@ typedef struct
 {
   guint slowest_rank;       /* whose reported steps end last; the lowest of equals */
   gboolean used_events;     /* which executor ran */
-  GPtrArray *timelines;     /* Timeline of each observed rank, in the order asked for; owned */
+  GPtrArray *timelines;     /* Timeline of the slowest rank, then of the others observed; owned */
   SimTime fastest, slowest; /* reported time of the fastest and the slowest rank */
 } EngineResult;
 
@@ -38,8 +42,8 @@ typedef struct
 gboolean engine_one_pass_applies (const EngineOptions *options);
 
 /* @network prices collectives without a fixed time. @observed: ranks whose
- * timelines are wanted; with @n_observed 0 the slowest rank's. A folded run has
- * one timeline, of rank 0. */
+ * timelines are wanted besides the slowest's, each once. A folded run has one
+ * timeline, of rank 0. */
 void engine_run (const Program *program, const Network *network, const EngineOptions *options,
                  const guint *observed, guint n_observed, EngineResult *result);
 void engine_result_clear (EngineResult *result);

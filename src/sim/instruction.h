@@ -20,7 +20,7 @@ typedef struct
   guint8 reserved;
   guint32 id;      /* EventId or BufferId */
   guint32 source;  /* of waits: the RECORD meant; filled in by sealing */
-  guint32 segment; /* host waits before this one in the program */
+  guint32 segment; /* host waits and delays before this one in the program */
   guint32 used_by; /* FREE: mask of streams */
   SimTime time;  /* LAUNCH: duration; COLLECTIVE: fixed time or SIM_TIME_NONE; HOST_WAIT: wake-up */
   SimTime host;  /* what the host spends on it */

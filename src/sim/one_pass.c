@@ -150,6 +150,15 @@ stream_wait (OnePass *pass, const Instruction *instruction)
 }
 
 static void
+host_delay (OnePass *pass)
+{
+  const SimTime *delay = pass->prepared->host_delay;
+
+  for (guint r = 0; delay != NULL && r < pass->n; r++)
+    pass->host[r] += delay[r];
+}
+
+static void
 end_of_step (const OnePass *pass, const Instruction *instruction, RunTimes *times)
 {
   const SimTime *tail = pass->tails[instruction->stream];
@@ -193,6 +202,9 @@ one_pass_run (const Prepared *prepared, RunTimes *times)
           break;
         case PROGRAM_HOST_BUSY:
           host_busy (&pass, instruction->host);
+          break;
+        case PROGRAM_HOST_DELAY:
+          host_delay (&pass);
           break;
         case PROGRAM_END_OF_STEP:
           end_of_step (&pass, instruction, times);

@@ -36,7 +36,13 @@ normal (guint64 seed, guint rank, guint32 index)
   return radius * cos (2.0 * G_PI * uniform (mix (key + G_GUINT64_CONSTANT (0x9e3779b97f4a7c15))));
 }
 
-/* Log-normal with mean 1, so that noise as such makes no kernel dearer. */
+/* With mean 1, so that noise as such makes no kernel dearer. */
+static double
+log_normal (double sigma, guint64 seed, guint rank, guint32 index)
+{
+  return exp (sigma * normal (seed, rank, index) - 0.5 * sigma * sigma);
+}
+
 SimTime
 prepared_kernel_time_noisy (const Prepared *prepared, guint32 index, guint rank)
 {
@@ -45,7 +51,7 @@ prepared_kernel_time_noisy (const Prepared *prepared, guint32 index, guint rank)
   double sigma = prepared->jitter;
 
   if (instruction->jitter && sigma > 0)
-    factor *= exp (sigma * normal (prepared->seed, rank, index) - 0.5 * sigma * sigma);
+    factor *= log_normal (sigma, prepared->seed, rank, index);
   return (SimTime)llround ((double)instruction->time * factor);
 }
 
@@ -118,6 +124,33 @@ price_collectives (Prepared *prepared, const Network *network, guint n_ranks)
     }
 }
 
+/* What makes one GPU slower than another for the whole of the run. */
+static void
+set_rank_factors (Prepared *prepared, const EngineOptions *options)
+{
+  double sigma = options->gpu_spread;
+
+  if (options->n_slow_ranks == 0 && sigma <= 0)
+    return;
+  prepared->rank_factor = g_new (double, prepared->n_ranks);
+  for (guint rank = 0; rank < prepared->n_ranks; rank++)
+    prepared->rank_factor[rank]
+        = sigma > 0 ? log_normal (sigma, prepared->seed, rank, INSTRUCTION_NONE) : 1.0;
+  for (guint i = 0; i < options->n_slow_ranks; i++)
+    prepared->rank_factor[options->slow_ranks[i].rank] *= options->slow_ranks[i].value;
+}
+
+static void
+set_host_delays (Prepared *prepared, const EngineOptions *options)
+{
+  if (options->n_late_hosts == 0)
+    return;
+  prepared->host_delay = g_new0 (SimTime, prepared->n_ranks);
+  for (guint i = 0; i < options->n_late_hosts; i++)
+    prepared->host_delay[options->late_hosts[i].rank]
+        = (SimTime)llround (options->late_hosts[i].value);
+}
+
 static void
 place_ends (Prepared *prepared)
 {
@@ -153,14 +186,8 @@ prepare_run (const Program *program, const Network *network, const EngineOptions
     }
   place_ends (prepared);
   price_collectives (prepared, network, options->n_ranks);
-  if (options->n_slow_ranks > 0)
-    {
-      prepared->rank_factor = g_new (double, prepared->n_ranks);
-      for (guint rank = 0; rank < prepared->n_ranks; rank++)
-        prepared->rank_factor[rank] = 1.0;
-      for (guint i = 0; i < options->n_slow_ranks; i++)
-        prepared->rank_factor[options->slow_ranks[i].rank] = options->slow_ranks[i].factor;
-    }
+  set_rank_factors (prepared, options);
+  set_host_delays (prepared, options);
 }
 
 void
@@ -169,6 +196,7 @@ prepared_clear (Prepared *prepared)
   g_clear_pointer (&prepared->collective_time, g_free);
   g_clear_pointer (&prepared->first_end, g_free);
   g_clear_pointer (&prepared->rank_factor, g_free);
+  g_clear_pointer (&prepared->host_delay, g_free);
 }
 
 void

@@ -15,6 +15,7 @@ typedef struct
   gsize *first_end; /* by instruction: where a collective's ends begin, one for each group */
   gsize n_ends;
   double *rank_factor; /* by rank; NULL: all 1 */
+  SimTime *host_delay; /* by rank; NULL: all 0 */
   double jitter;
   guint64 seed;
   double slowdown;

@@ -157,6 +157,12 @@ program_host_busy (Program *program, SimTime time)
     append (program, &(Instruction){ .kind = PROGRAM_HOST_BUSY, .host = time });
 }
 
+void
+program_host_delay (Program *program)
+{
+  append (program, &(Instruction){ .kind = PROGRAM_HOST_DELAY });
+}
+
 BufferId
 program_alloc (Program *program, StreamId pool, MemoryKind kind, gint64 bytes, guint32 unit)
 {
@@ -221,6 +227,7 @@ runs_on_stream (const Instruction *instruction)
       return TRUE;
     case PROGRAM_HOST_WAIT:
     case PROGRAM_HOST_BUSY:
+    case PROGRAM_HOST_DELAY:
     case PROGRAM_ALLOC:
     case PROGRAM_FREE:
     case PROGRAM_END_OF_LOAD:
@@ -294,7 +301,7 @@ program_seal (Program *program, guint n_warmup_steps)
         program->turn[i] = turns[instruction->communicator]++;
       if (instruction->kind == PROGRAM_LAUNCH || instruction->kind == PROGRAM_COLLECTIVE)
         program->launch_order[i] = n_launched++;
-      if (instruction->kind == PROGRAM_HOST_WAIT)
+      if (instruction->kind == PROGRAM_HOST_WAIT || instruction->kind == PROGRAM_HOST_DELAY)
         program->n_host_waits++;
     }
   program->n_warmup_steps = n_warmup_steps;
@@ -336,6 +343,7 @@ program_describe (const Program *program, guint index)
       return g_strdup_printf ("%s %s %s %s %" G_GINT64_FORMAT, name, stream,
                               memory_kind_name (instruction->detail), unit, instruction->bytes);
     case PROGRAM_HOST_BUSY:
+    case PROGRAM_HOST_DELAY:
     case PROGRAM_END_OF_LOAD:
     case PROGRAM_END_OF_STEP:
     case N_INSTRUCTIONS:

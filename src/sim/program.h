@@ -94,6 +94,8 @@ void program_stream_wait_stream (Program *program, StreamId stream, StreamId oth
 /* The host blocks until @event is done; @wakeup is added if it really blocked. */
 void program_host_wait (Program *program, EventId event, SimTime wakeup, TimelineLabel label);
 void program_host_busy (Program *program, SimTime time);
+/* Here a host loses the time that the run's options say of its rank. */
+void program_host_delay (Program *program);
 
 BufferId program_alloc (Program *program, StreamId pool, MemoryKind kind, gint64 bytes,
                         guint32 unit);

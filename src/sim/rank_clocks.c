@@ -36,6 +36,7 @@ typedef struct
   guint8 communicator;
 } Work;
 
+/* Where a host may fall behind: a wait, or a delay of its rank's own. */
 typedef struct
 {
   guint32 instruction;
@@ -43,6 +44,7 @@ typedef struct
   SimTime host_before; /* what the host spends before it, waits apart */
   SimTime wakeup;
   guint8 source_stream;
+  gboolean is_delay;
 } HostWait;
 
 struct _RankClocks
@@ -112,6 +114,8 @@ lay_out_waits (RankClocks *clocks)
     {
       const Instruction *from = &prepared->instructions[i];
 
+      if (from->kind == PROGRAM_HOST_DELAY)
+        clocks->waits[n++] = (HostWait){ .instruction = i, .is_delay = TRUE };
       if (from->kind == PROGRAM_HOST_WAIT)
         clocks->waits[n++] = (HostWait){
           .instruction = i,
@@ -375,8 +379,31 @@ move_stream (RankClocks *clocks, guint slot, guint which, SimTime now)
   return stream->next != before;
 }
 
-/* Runs the host ahead to the next event that is not done. Only the wait at which it
- * stood can have blocked it: the others it finds done when it gets there, or not. */
+static gboolean
+is_over (const HostWait *wait, const Stream *streams)
+{
+  return wait->is_delay || streams[wait->source_stream].next > wait->source_position;
+}
+
+/* How late the host is behind a wait that is over, or a delay. Only the wait at which it stood
+ * can have blocked it: the others it finds done when it gets there, or not. */
+static SimTime
+late_after (const RankClocks *clocks, guint slot, guint32 at, gboolean stood_here, SimTime now)
+{
+  const HostWait *wait = &clocks->waits[at];
+  SimTime late = late_of (clocks, slot)[at];
+
+  if (wait->is_delay)
+    return late
+           + (clocks->prepared->host_delay == NULL
+                  ? 0
+                  : clocks->prepared->host_delay[clocks->first + slot]);
+  if (stood_here && now > wait->host_before + late)
+    return now + wait->wakeup - wait->host_before;
+  return late;
+}
+
+/* Runs the host ahead to the next event that is not done. */
 static gboolean
 move_host (RankClocks *clocks, guint slot, SimTime now)
 {
@@ -385,15 +412,8 @@ move_host (RankClocks *clocks, guint slot, SimTime now)
   guint32 before = clocks->wait_at[slot];
   guint32 at = before;
 
-  while (at < clocks->n_waits
-         && streams[clocks->waits[at].source_stream].next > clocks->waits[at].source_position)
-    {
-      const HostWait *wait = &clocks->waits[at];
-      gboolean blocked = at == before && now > wait->host_before + late[at];
-
-      late[at + 1] = blocked ? now + wait->wakeup - wait->host_before : late[at];
-      at++;
-    }
+  for (; at < clocks->n_waits && is_over (&clocks->waits[at], streams); at++)
+    late[at + 1] = late_after (clocks, slot, at, at == before, now);
   clocks->wait_at[slot] = at;
   return at != before;
 }

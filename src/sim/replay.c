@@ -20,6 +20,7 @@ typedef struct
   guint32 host_record; /* the last wait of the host that blocked */
   Taken streams[MAX_STREAMS];
   Taken communicators[MAX_COMMUNICATORS];
+  Taken queue; /* single queue: until the work launched last could start, and what it waited for */
   Taken *events;
 } Replay;
 
@@ -37,6 +38,15 @@ later (Taken a, Taken b)
   return b.until > a.until ? b : a;
 }
 
+/* One hardware queue: nothing starts before all that was launched before it has. */
+static Taken
+behind_queue (Replay *replay, Taken last)
+{
+  if (replay->prepared->program->single_queue)
+    last = replay->queue = later (last, replay->queue);
+  return last;
+}
+
 static Taken
 host_taken (const Replay *replay, SimTime until)
 {
@@ -47,7 +57,8 @@ static void
 launch (Replay *replay, const Instruction *instruction, guint32 index)
 {
   Taken *stream = &replay->streams[instruction->stream];
-  Taken last = later (*stream, host_taken (replay, replay->host + instruction->issue));
+  Taken last = behind_queue (
+      replay, later (*stream, host_taken (replay, replay->host + instruction->issue)));
   SimTime end = last.until + replay->observation->times[index];
   const ProgramStream *where = &replay->prepared->program->streams[instruction->stream];
 
@@ -73,7 +84,8 @@ collective (Replay *replay, const Instruction *instruction, guint32 index)
   SimTime end = replay->observation->times[index];
 
   replay->host += instruction->host;
-  Taken last = later (later (*communicator, *stream), host_taken (replay, replay->host));
+  Taken last = behind_queue (
+      replay, later (later (*communicator, *stream), host_taken (replay, replay->host)));
   g_assert (end >= last.until + replay->prepared->collective_time[index]);
   guint32 record = add_record (
       replay, &(TimelineRecord){ .start = last.until,
@@ -181,6 +193,10 @@ replay_instruction (Replay *replay, guint32 index)
     case PROGRAM_HOST_BUSY:
       replay->host += instruction->host;
       break;
+    case PROGRAM_HOST_DELAY:
+      if (replay->prepared->host_delay != NULL)
+        replay->host += replay->prepared->host_delay[replay->observation->rank];
+      break;
     case PROGRAM_ALLOC:
     case PROGRAM_FREE:
       change_memory (replay, instruction);
@@ -205,6 +221,7 @@ replay_record (const Prepared *prepared, const Observation *observation)
                     .observation = observation,
                     .timeline = timeline_new (),
                     .host_record = RECORD_NONE,
+                    .queue = nothing,
                     .events = g_new (Taken, program->n_events) };
 
   for (guint i = 0; i < MAX_STREAMS; i++)

@@ -54,19 +54,21 @@ gather_facts (const Scenario *scenario, const StepCost *cost, RunFacts *facts)
 
 /* ---- the engine ---- */
 
-static SlowRank *
-slow_ranks (const SimulationConfig *simulation)
+/* The engine's own form of a list; the caller frees it. */
+static RankFigure *
+rank_figures (const NumberedList *list)
 {
-  SlowRank *slow = g_new (SlowRank, simulation->n_stragglers);
+  RankFigure *figures = g_new (RankFigure, list->n);
 
-  for (guint i = 0; i < simulation->n_stragglers; i++)
-    slow[i] = (SlowRank){ simulation->stragglers[i].rank, simulation->stragglers[i].factor };
-  return slow;
+  for (guint i = 0; i < list->n; i++)
+    figures[i] = (RankFigure){ list->items[i].number, list->items[i].value };
+  return figures;
 }
 
 /* Somebody who asks for single ranks gets them all simulated. */
 static EngineOptions
-engine_options (const Scenario *scenario, const StudyOptions *options, const SlowRank *slow)
+engine_options (const Scenario *scenario, const StudyOptions *options, const RankFigure *slow,
+                const RankFigure *late)
 {
   const SimulationConfig *simulation = &scenario->simulation;
 
@@ -75,9 +77,12 @@ engine_options (const Scenario *scenario, const StudyOptions *options, const Slo
     .folded = simulation->ranks == RANKS_FOLDED && !options->all_ranks && options->n_ranks == 0,
     .compute_slowdown = simulation->compute_slowdown,
     .compute_jitter = simulation->compute_jitter,
+    .gpu_spread = simulation->gpu_spread,
     .seed = simulation->seed,
     .slow_ranks = slow,
-    .n_slow_ranks = simulation->n_stragglers,
+    .n_slow_ranks = simulation->stragglers.n,
+    .late_hosts = late,
+    .n_late_hosts = simulation->late_hosts.n,
     .force_events = simulation->engine == ENGINE_EVENTS,
   };
 }
@@ -103,54 +108,25 @@ wanted_ranks (const Scenario *scenario, const StudyOptions *options)
   return wanted;
 }
 
-/* Runs the engine; the timelines are those of @ranks, or the slowest rank's. */
-static GPtrArray *
-run_engine (const Program *program, const Network *network, const EngineOptions *engine,
-            const GArray *ranks, EngineResult *result)
-{
-  GPtrArray *timelines;
-
-  engine_run (program, network, engine, (const guint *)ranks->data, ranks->len, result);
-  timelines = g_ptr_array_ref (result->timelines);
-  engine_result_clear (result);
-  return timelines;
-}
-
-static gboolean
-move_to_front (GPtrArray *timelines, guint rank)
-{
-  for (guint i = 0; i < timelines->len; i++)
-    if (((const Timeline *)g_ptr_array_index (timelines, i))->rank == rank)
-      {
-        g_ptr_array_insert (timelines, 0, g_ptr_array_steal_index (timelines, i));
-        return TRUE;
-      }
-  return FALSE;
-}
-
-/* The timelines wanted, the slowest rank's first. Which rank that is shows only
- * after a run: where others were asked for, a second run records it. */
+/* The timelines wanted, the slowest rank's first. */
 static GPtrArray *
 simulate (const Program *program, const Scenario *scenario, const StudyOptions *options,
           StudyEffort *effort)
 {
   g_autoptr (Network) network = network_new (&scenario->cluster);
-  g_autofree SlowRank *slow = slow_ranks (&scenario->simulation);
+  g_autofree RankFigure *slow = rank_figures (&scenario->simulation.stragglers);
+  g_autofree RankFigure *late = rank_figures (&scenario->simulation.late_hosts);
   g_autoptr (GArray) ranks = wanted_ranks (scenario, options);
-  const EngineOptions engine = engine_options (scenario, options, slow);
+  const EngineOptions engine = engine_options (scenario, options, slow, late);
   EngineResult result;
-  GPtrArray *timelines = run_engine (program, network, &engine, ranks, &result);
+  GPtrArray *timelines;
 
+  engine_run (program, network, &engine, (const guint *)(const void *)ranks->data, ranks->len,
+              &result);
   effort->n_simulated_ranks = engine.folded ? 1 : engine.n_ranks;
   effort->used_events = result.used_events;
-  if (!move_to_front (timelines, result.slowest_rank))
-    {
-      g_autoptr (GPtrArray) slowest = NULL;
-
-      g_array_set_size (ranks, 0);
-      slowest = run_engine (program, network, &engine, ranks, &result);
-      g_ptr_array_insert (timelines, 0, g_ptr_array_steal_index (slowest, 0));
-    }
+  timelines = g_ptr_array_ref (result.timelines);
+  engine_result_clear (&result);
   return timelines;
 }
 
