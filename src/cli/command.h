@@ -19,6 +19,7 @@ typedef struct
 
 extern const Command compare_command;
 extern const Command run_command;
+extern const Command sweep_command;
 extern const Command net_command;
 extern const Command plot_command;
 extern const Command show_command;

@@ -10,13 +10,13 @@
 #include "config/suggest.h"
 
 static const Command *const commands[] = {
-  &compare_command, &run_command,  &plot_command,     &net_command,
-  &show_command,    &list_command, &validate_command,
+  &compare_command, &run_command,  &sweep_command, &plot_command,
+  &net_command,     &show_command, &list_command,  &validate_command,
 };
 
 /* Planned: whoever reads of them elsewhere learns that they are not here. */
 static const char *const later_commands[] = {
-  "sweep", "plan", "report", "check", "import", "trace", "calibrate", NULL,
+  "plan", "report", "check", "import", "trace", "calibrate", NULL,
 };
 
 /* ---- help ---- */

@@ -25,6 +25,7 @@ const Command compare_command = {
               "  fsdpsim compare llama2-7b-2xdgx-a100 -s cluster.nodes=8 -o out -f csv\n",
   .min_arguments = 1,
   .max_arguments = G_MAXUINT,
-  .options = OPTION_SET | OPTION_OUTPUT | OPTION_FORMAT | OPTION_JOBS | OPTION_SEED | OPTION_RANKS,
+  .options = OPTION_SET | OPTION_OUTPUT | OPTION_FORMAT | OPTION_JOBS | OPTION_SEED | OPTION_RANKS
+             | OPTION_BUDGET,
   .run = compare,
 };

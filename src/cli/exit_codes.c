@@ -6,6 +6,7 @@
 
 #include "report/plots.h"
 #include "report/results_csv.h"
+#include "study/sweep_folder.h"
 
 G_DEFINE_QUARK (fsdpsim_cli_error, cli_error)
 
@@ -16,7 +17,7 @@ exit_code_of_error (const GError *error)
     return (ExitCode)error->code;
   if (error->domain == G_OPTION_ERROR)
     return EXIT_USAGE;
-  if (error->domain == RESULTS_ERROR)
+  if (error->domain == RESULTS_ERROR || error->domain == SWEEP_ERROR)
     return EXIT_BAD_INPUT;
   if (error->domain == G_FILE_ERROR || error->domain == G_IO_ERROR || error->domain == PLOT_ERROR)
     return EXIT_INPUT_OUTPUT;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/options_network.h"
+#include "cli/options_sweep.h"
 #include "config/choices.h"
 #include "config/suggest.h"
 
@@ -237,6 +238,18 @@ static const OptionRow option_rows[] = {
                       "Fit a cluster file to output of nccl-tests", "FILE" } },
   { OPTION_NETWORK, { "against", 0, VALUE, (gpointer) options_take_against,
                       "Errors against a CSV file of measurements", "FILE" } },
+  { OPTION_VARY, { "vary", 0, VALUE, (gpointer) options_take_vary,
+                   "Vary a key: 1,2,4 or 1..64*2 or 1..8 (repeatable)", "SECTION.KEY=LIST" } },
+  { OPTION_VARY, { "points", 0, VALUE, (gpointer) options_take_points,
+                   "Vary the keys of a CSV file together, a row a cell", "FILE" } },
+  { OPTION_VARY, { "shard", 0, VALUE, (gpointer) options_take_shard,
+                   "Run the I-th of N parts of the sweep", "I/N" } },
+  { OPTION_VARY, { "merge", 0, SWITCH, (gpointer) options_take_merge,
+                   "Put the shards in folders DIR... together", NULL } },
+  { OPTION_BUDGET, { "tokens", 0, VALUE, (gpointer) options_take_tokens,
+                     "Days and GPU hours of training on so many, such as 2T", "N" } },
+  { OPTION_BUDGET, { "price", 0, VALUE, (gpointer) options_take_price,
+                     "Cost too, at this price of a GPU hour", "PRICE" } },
   { OPTION_EVERYWHERE, { "quiet", 'q', SWITCH, (gpointer) take_switch,
                          "Print nothing but the result and errors", NULL } },
   { OPTION_EVERYWHERE, { "verbose", 'v', SWITCH, (gpointer) take_switch,
@@ -353,6 +366,10 @@ options_init (Options *options)
     .terminal = g_strdup ("svg"),
     .collectives = g_array_new (FALSE, FALSE, sizeof (CollectiveKind)),
     .sizes = g_array_new (FALSE, FALSE, sizeof (gint64)),
+    .vary = g_ptr_array_new_with_free_func (g_free),
+    .points = g_ptr_array_new_with_free_func (g_free),
+    .shard = 1,
+    .n_shards = 1,
     .arguments = g_ptr_array_new_with_free_func (g_free),
   };
 }
@@ -372,6 +389,8 @@ options_clear (Options *options)
   g_array_unref (options->sizes);
   g_free (options->calibrate);
   g_free (options->against);
+  g_ptr_array_unref (options->vary);
+  g_ptr_array_unref (options->points);
   g_ptr_array_unref (options->arguments);
 }
 
@@ -386,6 +405,12 @@ options_parse (Options *options, OptionSet taken, int argc, char **argv, GError 
   g_ptr_array_add (options->overrides, NULL);
   if (options->format == FORMAT_MAN && !(taken & OPTION_MAN_FORMAT))
     return refuse (error, "-f", "man", "table, csv or json");
+  if (options->budget.price_per_gpu_hour > 0 && options->budget.tokens <= 0 && !options->help)
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                   "--price needs --tokens, which say how long the GPUs are needed");
+      return FALSE;
+    }
   if (argc > 1 && !options->help)
     {
       refuse_option (taken, argv[1], error);

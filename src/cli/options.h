@@ -2,7 +2,7 @@
  * that mean something to it; others are a usage error there. */
 #pragma once
 
-#include <glib.h>
+#include "report/budget.h"
 
 typedef enum
 {
@@ -15,6 +15,8 @@ typedef enum
   OPTION_VARIANT = 1 << 6,
   OPTION_TERMINAL = 1 << 7,
   OPTION_MAN_FORMAT = 1 << 8, /* -f takes "man" too; no option of its own */
+  OPTION_VARY = 1 << 16,      /* those of `sweep` alone */
+  OPTION_BUDGET = 1 << 17,    /* --tokens, --price */
   OPTION_QUALITY = 1 << 20,
   OPTION_REQUIRE = 1 << 21,
   OPTION_RUN_ID = 1 << 22,
@@ -47,6 +49,11 @@ typedef struct
   GArray *sizes;       /* gint64, bytes; empty where none were given */
   gboolean in_place;
   char *calibrate, *against; /* files, or NULL */
+  GPtrArray *vary;           /* char *, "section.key=V1,V2" */
+  GPtrArray *points;         /* char *, names of CSV files */
+  guint shard, n_shards;     /* 1 of 1 where not asked for */
+  gboolean merge;
+  Budget budget;
   gboolean quiet, verbose, help, version;
   GPtrArray *arguments; /* char *, what is no option */
 } Options;

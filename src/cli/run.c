@@ -25,7 +25,7 @@ const Command run_command = {
               "  fsdpsim run llama2-7b-2xdgx-a100 -s training.micro_batch=2 -o out\n",
   .min_arguments = 1,
   .max_arguments = 1,
-  .options
-  = OPTION_SET | OPTION_OUTPUT | OPTION_FORMAT | OPTION_SEED | OPTION_RANKS | OPTION_VARIANT,
+  .options = OPTION_SET | OPTION_OUTPUT | OPTION_FORMAT | OPTION_SEED | OPTION_RANKS
+             | OPTION_VARIANT | OPTION_BUDGET,
   .run = run,
 };

@@ -2,16 +2,13 @@
 
 #include "cli/selection.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/scenarios.h"
 #include "config/suggest.h"
 #include "study/study_many.h"
-
-#define PROGRESS_AFTER_US G_USEC_PER_SEC
 
 /* ---- names that tell variants apart ---- */
 
@@ -161,6 +158,7 @@ load_files (Selection *selection, const Options *options, GError **error)
     .files = scenarios_load (options, error),
     .variants = g_array_new (FALSE, FALSE, sizeof (Scenario)),
     .names = g_ptr_array_new_with_free_func (g_free),
+    .report = { .budget = options->budget },
   };
   if (selection->files == NULL)
     return FALSE;
@@ -215,32 +213,10 @@ selection_clear (Selection *selection)
 
 /* ---- simulating it ---- */
 
-typedef struct
-{
-  const char *command;
-  gint64 begin_us;
-  gboolean is_wanted; /* on a terminal, and not under -q */
-  gboolean is_shown;
-} Progress;
-
 static void
 show_progress (guint n_done, guint n_jobs, gpointer data)
 {
-  Progress *progress = data;
-  const gint64 elapsed_us = g_get_monotonic_time () - progress->begin_us;
-
-  if (!progress->is_wanted || elapsed_us < PROGRESS_AFTER_US)
-    return;
-  fprintf (stderr, "\r%s: %u/%u variants, %d s ", progress->command, n_done, n_jobs,
-           (int)(elapsed_us / G_USEC_PER_SEC));
-  progress->is_shown = TRUE;
-}
-
-static void
-wipe_progress (const Progress *progress)
-{
-  if (progress->is_shown)
-    fprintf (stderr, "\r%*s\r", 60, "");
+  progress_show (data, n_done, n_jobs, 0);
 }
 
 static void
@@ -265,20 +241,17 @@ selection_simulate (Selection *selection, const Options *options, const char *co
     .n_ranks = options->ranks->len,
     .all_ranks = options->all_ranks,
   };
-  Progress progress = {
-    .command = command,
-    .begin_us = g_get_monotonic_time (),
-    .is_wanted = !options->quiet && isatty (STDERR_FILENO),
-  };
+  Progress progress;
   g_autofree StudyJob *jobs = g_new0 (StudyJob, n);
 
+  progress_begin (&progress, command, "variants", options->quiet);
   for (guint i = 0; i < n; i++)
     {
       jobs[i].scenario = &g_array_index (selection->variants, Scenario, i);
       jobs[i].run = &selection->report.entries[i].run;
     }
   study_run_many (jobs, n, &study, options->n_jobs, show_progress, &progress);
-  wipe_progress (&progress);
+  progress_end (&progress);
   for (guint i = 0; options->verbose && i < n; i++)
     say_effort (&jobs[i]);
 }

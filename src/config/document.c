@@ -2,6 +2,7 @@
 
 #include "config/document.h"
 #include "config/keys_unknown.h"
+#include "config/value_list.h"
 
 #include <string.h>
 
@@ -72,29 +73,12 @@ read_variant (Document *document, const IniSection *section, const char *name, P
 
 /* ---- [sweep] ---- */
 
-/* Each value of a comma-separated list. */
 static void
 check_sweep_values (const KeyInfo *key, const IniEntry *entry, Problems *problems)
 {
-  g_auto (GStrv) values = g_strsplit (entry->value, ",", -1);
-  guint column = entry->value_place.column;
+  g_autoptr (GPtrArray) values = g_ptr_array_new_with_free_func (g_free);
 
-  for (guint i = 0; values[i] != NULL && !problems_are_enough (problems); i++)
-    {
-      Place place = entry->value_place;
-      gsize n_blanks = strspn (values[i], " \t");
-
-      place.column = column + (guint)n_blanks;
-      column += (guint)strlen (values[i]) + 1;
-      g_strstrip (values[i]);
-      if (values[i][0] == '\0')
-        problems_add (problems, &place, "sweep", entry->key, "an empty value in the list");
-      else
-        layer_check_value (key, values[i], &place, problems);
-    }
-  if (values[0] == NULL)
-    problems_add (problems, &entry->value_place, "sweep", entry->key,
-                  "no values; expected a list such as 1,2,4");
+  value_list_read (key, entry->value, &entry->value_place, values, problems);
 }
 
 static void

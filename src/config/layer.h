@@ -11,7 +11,8 @@ typedef enum
   ORIGIN_SOURCE, /* a model, GPU or cluster file */
   ORIGIN_FILE,   /* the scenario file */
   ORIGIN_OPTION, /* -s */
-  ORIGIN_VARIANT
+  ORIGIN_VARIANT,
+  ORIGIN_CELL /* a cell of a sweep */
 } Origin;
 
 typedef struct

@@ -277,6 +277,17 @@ append_problem (GString *out, const Problems *problems, const Problem *problem, 
 }
 
 char *
+problems_summary (const Problems *problems)
+{
+  GString *out = g_string_new (NULL);
+
+  for (guint i = 0; i < problems->list->len; i++)
+    g_string_append_printf (out, "%s%s", i > 0 ? "; " : "",
+                            g_array_index (problems->list, Problem, i).message);
+  return g_string_free (out, FALSE);
+}
+
+char *
 problems_format (const Problems *problems, const char *program)
 {
   GString *out = g_string_new (NULL);

@@ -48,6 +48,10 @@ void problems_add_io_at (Problems *problems, const Place *place, const char *sec
                          const char *key, const char *format, ...) G_GNUC_PRINTF (5, 6);
 gboolean problems_has_io (const Problems *problems);
 
+/* What is wrong, without where: messages with section and key, in the order of noting and
+ * joined by "; ". The caller frees it. */
+char *problems_summary (const Problems *problems);
+
 /* All of them in the order of the input (files as they were first met), at most
  * 20 and then a count, each line led by @program ("fsdpsim: "). The caller frees it. */
 char *problems_format (const Problems *problems, const char *program);

@@ -56,6 +56,8 @@ origin_text (const Setting *setting)
       return g_strdup ("-s");
     case ORIGIN_VARIANT:
       return g_strdup ("variant");
+    case ORIGIN_CELL:
+      return g_strdup ("sweep");
     case ORIGIN_SOURCE:
     case ORIGIN_FILE:
       file = g_path_get_basename (setting->place.file);

@@ -18,7 +18,8 @@ typedef struct
   gint32 factor;
 } Unit;
 
-/* Each list ends in an empty text. Formatting tries them in order. */
+/* Each list ends in an empty text, which is a unit too where its factor is not 0. Formatting
+ * tries them in order. */
 static const Unit no_units[] = { { "", 0, 0, 1 } };
 static const Unit byte_units[]
     = { { "TiB", 0, 40, 1 }, { "GiB", 0, 30, 1 }, { "MiB", 0, 20, 1 }, { "KiB", 0, 10, 1 },
@@ -38,6 +39,8 @@ static const Unit flops_units[]
         { "MFLOP/s", 6, 0, 1 },  { "FLOP/s", 0, 0, 1 },   { "PFLOPS", 15, 0, 1 },
         { "TFLOPS", 12, 0, 1 },  { "GFLOPS", 9, 0, 1 },   { "MFLOPS", 6, 0, 1 },
         { "FLOPS", 0, 0, 1 },    { "", 0, 0, 0 } };
+static const Unit token_units[]
+    = { { "T", 12, 0, 1 }, { "B", 9, 0, 1 }, { "M", 6, 0, 1 }, { "K", 3, 0, 1 }, { "", 0, 0, 1 } };
 static const Unit percent_units[] = { { "%", -2, 0, 1 }, { "", 0, 0, 0 } };
 
 typedef struct
@@ -59,6 +62,7 @@ static const Kind kinds[] = {
                        5 },
   [UNIT_KIND_FLOPS]
   = { flops_units, "a speed such as 312TFLOP/s (M, G, T, P before FLOP/s or FLOPS)", 5 },
+  [UNIT_KIND_TOKENS] = { token_units, "tokens such as 2T or 300B (K, M, B, T or none)", 4 },
   [UNIT_KIND_PERCENT] = { percent_units, "a percentage such as 5%", 1 },
 };
 
@@ -88,12 +92,9 @@ find_unit (UnitKind kind, const char *text)
 {
   const Unit *unit = kinds[kind].units;
 
-  if (unit->text[0] == '\0')
-    return text[0] == '\0' ? unit : NULL;
-  for (; unit->text[0] != '\0'; unit++)
-    if (strcmp (unit->text, text) == 0)
-      return unit;
-  return NULL;
+  while (unit->text[0] != '\0' && strcmp (unit->text, text) != 0)
+    unit++;
+  return unit->factor != 0 && strcmp (unit->text, text) == 0 ? unit : NULL;
 }
 
 /* @number: "1.5" or "1.5e3"; its decimal exponent is raised before it is read. */

@@ -14,6 +14,7 @@ typedef enum
   UNIT_KIND_TIME,   /* ps, ns, us, ms, s, min, h, d: picoseconds */
   UNIT_KIND_RATE,   /* B/s, GB/s, Gb/s, GiB/s, …: bytes a second */
   UNIT_KIND_FLOPS,  /* FLOP/s, GFLOP/s, TFLOPS, …: FLOP a second */
+  UNIT_KIND_TOKENS, /* none, K, M, B (1e9), T: tokens */
   UNIT_KIND_PERCENT /* %: a fraction, 5% = 0.05 */
 } UnitKind;
 

@@ -308,19 +308,63 @@ value_canonical (const KeyInfo *key, const Scenario *scenario)
   g_assert_not_reached ();
 }
 
+/* ---- what a scenario owns ---- */
+
+static gboolean
+holds_text (const KeyInfo *key)
+{
+  return key->offset != KEY_HELD_NOWHERE
+         && (key->type == KEY_TEXT || key->type == KEY_BLOCK_KINDS || key->type == KEY_BLOCK_ORDER);
+}
+
+static void
+copy_owned (const KeyInfo *key, const Scenario *from, Scenario *to)
+{
+  if (holds_text (key))
+    MEMBER (char *, to, key) = g_strdup (MEMBER (char *, from, key));
+  else if (key->type == KEY_NUMBERED)
+    {
+      const NumberedList *list = &MEMBER (NumberedList, from, key);
+
+      MEMBER (NumberedList, to, key).items = g_memdup2 (list->items, list->n * sizeof (Numbered));
+    }
+}
+
+static void
+free_owned (const KeyInfo *key, const Scenario *scenario)
+{
+  if (holds_text (key))
+    g_free (MEMBER (char *, scenario, key));
+  else if (key->type == KEY_NUMBERED)
+    g_free (MEMBER (NumberedList, scenario, key).items);
+}
+
+void
+value_copy_scenario (const Scenario *from, Scenario *to)
+{
+  guint n_keys;
+  const KeyInfo *keys = keys_list (&n_keys);
+
+  *to = *from;
+  to->variant = g_strdup (from->variant);
+  for (guint i = 0; i < n_keys; i++)
+    copy_owned (&keys[i], from, to);
+  to->model.kinds = NULL;
+  to->model.kind_of_block = NULL;
+  to->model.n_kinds = 0;
+  if (from->model.n_kinds > 0)
+    block_kinds_build (to, NULL);
+}
+
 void
 value_clear_scenario (Scenario *scenario)
 {
+  guint n_keys;
+  const KeyInfo *keys = keys_list (&n_keys);
+
+  block_kinds_clear_built (&scenario->model);
+  for (guint i = 0; i < n_keys; i++)
+    free_owned (&keys[i], scenario);
   g_free (scenario->variant);
-  g_free (scenario->title);
-  g_free (scenario->model.name);
-  block_kinds_clear (&scenario->model);
-  g_free (scenario->gpu.name);
-  g_free (scenario->cluster.name);
-  g_free (scenario->cluster.fabric);
-  g_free (scenario->software.name);
-  g_free (scenario->simulation.stragglers.items);
-  g_free (scenario->simulation.degraded_links.items);
-  g_free (scenario->simulation.late_hosts.items);
   memset (scenario, 0, sizeof *scenario);
 }

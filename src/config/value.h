@@ -15,5 +15,8 @@ gboolean value_store (const KeyInfo *key, const char *text, Scenario *scenario, 
 /* The same text for all spellings of a value, from what @scenario holds. The caller frees it. */
 char *value_canonical (const KeyInfo *key, const Scenario *scenario);
 
+/* Copies all that value_clear_scenario() frees; *to is overwritten. */
+void value_copy_scenario (const Scenario *from, Scenario *to);
+
 /* Frees what value_store() put in, and the variant's name. */
 void value_clear_scenario (Scenario *scenario);

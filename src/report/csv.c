@@ -15,6 +15,13 @@ csv_begin (Csv *csv, const char *header)
   csv->in_row = FALSE;
 }
 
+void
+csv_begin_rows (Csv *csv)
+{
+  csv->text = g_string_sized_new (512);
+  csv->in_row = FALSE;
+}
+
 static void
 add (Csv *csv, const char *field)
 {

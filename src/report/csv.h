@@ -11,6 +11,7 @@ typedef struct
 } Csv;
 
 void csv_begin (Csv *csv, const char *header);
+void csv_begin_rows (Csv *csv); /* without one */
 /* Quoted only where commas, quotes or line ends make it necessary. */
 void csv_add_text (Csv *csv, const char *text);
 void csv_add_integer (Csv *csv, gint64 value);

@@ -138,6 +138,19 @@ add_fit (JsonBuilder *builder, const ReportRun *run)
 }
 
 static void
+add_budget (JsonBuilder *builder, const Budget *budget, const ReportRun *run)
+{
+  const Expense expense = budget_spend (budget, &run->facts, &run->figures);
+
+  if (budget->tokens <= 0)
+    return;
+  add_number (builder, "days", expense.days);
+  add_number (builder, "gpu_hours", expense.gpu_hours);
+  if (budget->price_per_gpu_hour > 0)
+    add_number (builder, "cost", expense.cost);
+}
+
+static void
 add_deltas (JsonBuilder *builder, const Figures *figures, const Figures *baseline,
             const char *baseline_name)
 {
@@ -190,6 +203,7 @@ add_variant (JsonBuilder *builder, const Report *report, char **names, guint ind
   add_text (builder, "scenario_sha256", entry->scenario->sha256);
   add_step (builder, &entry->run.figures);
   add_fit (builder, &entry->run);
+  add_budget (builder, &report->budget, &entry->run);
   add_parts (builder, &entry->run.figures);
   add_memory (builder, &entry->run);
   if (index > 0)

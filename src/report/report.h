@@ -2,7 +2,7 @@
  * and report_write_files() puts files in place whole. */
 #pragma once
 
-#include "report/figures.h"
+#include "report/budget.h"
 
 /* One variant as the reports see it. */
 typedef struct
@@ -33,6 +33,7 @@ typedef struct
 {
   ReportEntry *entries;
   guint n_entries;
+  Budget budget; /* of the whole training run, where one was asked for */
 } Report;
 
 /* ---- CSV, as design.md 4 ---- */
@@ -49,6 +50,10 @@ char *report_comparison_table (const Report *report);
 /* One run in depth: the step's parts, collectives, critical path, memory by owner. */
 char *report_run_table (const Report *report);
 
+/* What a budget comes to, a line a variant; nothing where none was asked for. @names as from
+ * variant_names(). */
+void report_append_budget (const Report *report, const char *const *names, GString *text);
+
 /* The same figures for programs. */
 char *report_json (const Report *report);
 
@@ -59,3 +64,12 @@ char *report_trace_json (const ReportRun *run);
  * variant into @folder, which is created; each file whole, by rename. Sets a
  * G_FILE_ERROR. */
 gboolean report_write_files (const Report *report, const char *folder, GError **error);
+
+/* ---- sweeps: @summary is the text of their summary.csv, whose first columns are the varied
+ * keys ---- */
+
+/* A line a row, and which rows are best. NULL where the text is none. */
+char *report_sweep_table (const char *summary);
+char *report_sweep_json (const char *summary);
+/* Of a summary of one row: "cluster.nodes=3, variant naive: refused: REASON". */
+char *report_sweep_failure (const char *summary);

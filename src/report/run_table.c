@@ -285,5 +285,6 @@ report_run_table (const Report *report)
   table_head_append (report, (const char *const *)names, text);
   for (guint i = 0; i < report->n_entries; i++)
     append_run (names[i], &report->entries[i].run, text);
+  report_append_budget (report, (const char *const *)names, text);
   return g_string_free (text, FALSE);
 }

@@ -7,6 +7,7 @@
 #include "report/deltas.h"
 #include "report/names.h"
 #include "report/report.h"
+#include "report/summary.h"
 
 /* ---- summary.csv ---- */
 
@@ -37,38 +38,51 @@ add_memory_figures (Csv *csv, const Figures *figures)
   csv_add_integer (csv, figures->fits ? 1 : 0);
 }
 
-static void
-add_summary (Csv *csv, const char *variant, const ReportEntry *entry)
+char *
+summary_columns (const Budget *budget)
 {
-  const Figures *figures = &entry->run.figures;
+  return g_strconcat ("variant,step_time_s,tokens_per_s,tokens_per_s_per_gpu,mfu_percent,"
+                      "hfu_percent,all_gathers,reduce_scatters,all_reduces,comm_bytes,compute_s,"
+                      "exposed_comm_s,host_bound_s,peak_allocated_bytes,peak_reserved_bytes,fits,"
+                      "scenario,scenario_sha256,fsdpsim_version,status,reason,peak_phase,"
+                      "step_time_low_s,step_time_high_s",
+                      budget_columns (budget), NULL);
+}
+
+void
+summary_add_fields (Csv *csv, const char *variant, const ReportScenario *scenario,
+                    const ReportRun *run, const Budget *budget)
+{
+  const Figures *figures = &run->figures;
 
   csv_add_text (csv, variant);
   add_step_figures (csv, figures);
   add_memory_figures (csv, figures);
-  csv_add_text (csv, entry->scenario->scenario_name);
-  csv_add_text (csv, entry->scenario->sha256);
+  csv_add_text (csv, scenario->scenario_name);
+  csv_add_text (csv, scenario->sha256);
   csv_add_text (csv, PACKAGE_VERSION);
   csv_add_text (csv, run_status_name (figures->status));
   csv_add_text (csv, figures->reason);
   csv_add_text (csv, figures_did_run (figures) ? peak_phase_name (figures->memory.phase) : "");
   csv_add_number (csv, (double)NAN); /* step_time_low_s and _high_s: nothing tells them yet */
   csv_add_number (csv, (double)NAN);
-  csv_end_row (csv);
+  budget_add_fields (budget, &run->facts, figures, csv);
 }
 
 char *
 report_summary_csv (const Report *report)
 {
   g_auto (GStrv) names = variant_names (report);
+  g_autofree char *columns = summary_columns (&report->budget);
   Csv csv;
 
-  csv_begin (&csv, "variant,step_time_s,tokens_per_s,tokens_per_s_per_gpu,mfu_percent,hfu_percent,"
-                   "all_gathers,reduce_scatters,all_reduces,comm_bytes,compute_s,exposed_comm_s,"
-                   "host_bound_s,peak_allocated_bytes,peak_reserved_bytes,fits,scenario,"
-                   "scenario_sha256,fsdpsim_version,status,reason,peak_phase,step_time_low_s,"
-                   "step_time_high_s");
+  csv_begin (&csv, columns);
   for (guint i = 0; i < report->n_entries; i++)
-    add_summary (&csv, names[i], &report->entries[i]);
+    {
+      summary_add_fields (&csv, names[i], report->entries[i].scenario, &report->entries[i].run,
+                          &report->budget);
+      csv_end_row (&csv);
+    }
   return csv_finish (&csv);
 }
 

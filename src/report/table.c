@@ -303,6 +303,7 @@ report_comparison_table (const Report *report)
                          "rank and step;\n#           exposed: the compute stream idles while "
                          "they run\n\n");
   append_table (report, (const char *const *)names, decimals, text);
+  report_append_budget (report, (const char *const *)names, text);
   g_string_append_c (text, '\n');
   append_sentences (report, (const char *const *)names, decimals, text);
   return g_string_free (text, FALSE);
