@@ -13,7 +13,7 @@ static void
 wait_for (TimelineRecord *record, guint32 waited_for, WaitReason why)
 {
   record->waited_for = waited_for;
-  record->waited_why = why;
+  record->waited_why = (guint8)why;
 }
 
 static SimTime

@@ -108,6 +108,7 @@ every_broken_line_is_noted_with_its_place (void **state)
       g_autoptr (IniFile) ini = ini_parse ("a.ini", bad[i].text, strlen (bad[i].text), problems);
       g_autofree char *messages = problems_format (problems, "");
 
+      assert_non_null (ini);
       if (!g_str_has_prefix (messages, bad[i].first))
         print_error ("%s\nis not\n%s\n", messages, bad[i].first);
       assert_true (g_str_has_prefix (messages, bad[i].first));

@@ -267,8 +267,7 @@ keys_without_effect_are_no_mistake (void **state)
     "[fsdp]\nreshard_after_forward = 3\n",
     "[fsdp]\napi = fsdp2\nbackward_prefetch = NO_PREFETCH\nlimit_all_gathers = false\n",
     "[activation_checkpointing]\nuse_reentrant = true\nselect = op\n",
-    "[activation_checkpointing]\nmethod = torch.utils.checkpoint\nuse_reentrant = true\nearly_stop "
-    "= false\n",
+    "[activation_checkpointing]\nuse_reentrant = true\nearly_stop = false\n",
     "[simulation]\nengine = one_pass\ncompute_slowdown = 0%\n",
     "nics_per_node = 0\n",
     "[timing]\nhead_all_gather = 1ms\n",

@@ -48,8 +48,7 @@ leave_folder (void **state)
   return 0;
 }
 
-static void
-write_file (const char *name, const char *format, ...)
+static void G_GNUC_PRINTF (2, 3) write_file (const char *name, const char *format, ...)
 {
   va_list arguments;
   g_autofree char *text = NULL;

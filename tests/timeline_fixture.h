@@ -29,9 +29,9 @@ fixture_record (Timeline *timeline, TimelineLane lane, guint8 stream, TimelineOp
 {
   TimelineRecord record = { .start = start,
                             .end = end,
-                            .label = { .op = op, .unit = unit },
+                            .label = { .op = (guint8)op, .unit = unit },
                             .waited_for = RECORD_NONE,
-                            .lane = lane,
+                            .lane = (guint8)lane,
                             .stream = stream,
                             .peers_from = start };
 
@@ -63,9 +63,12 @@ static inline void
 fixture_change (Timeline *timeline, SimTime time, MemoryKind kind, gint64 bytes, SimTime reusable,
                 guint8 pool, guint32 unit)
 {
-  MemoryChange change = {
-    .time = time, .reusable = reusable, .bytes = bytes, .unit = unit, .kind = kind, .pool = pool
-  };
+  MemoryChange change = { .time = time,
+                          .reusable = reusable,
+                          .bytes = bytes,
+                          .unit = unit,
+                          .kind = (guint8)kind,
+                          .pool = pool };
 
   g_array_append_val (timeline->changes, change);
 }
