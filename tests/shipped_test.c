@@ -127,8 +127,10 @@ every_gpu_runs_a_block_within_its_peak (void **state)
       scenario = scenario_file_variant (file, 0);
       step_cost_new (scenario, &cost);
       least_ps = 6.0 * 202383360 * 1024 / scenario->gpu.matmul_flops * 1e12;
-      assert_true (cost.kinds[0].forward.time_ps + cost.kinds[0].backward.time_ps > least_ps);
-      assert_true (cost.kinds[0].forward.time_ps + cost.kinds[0].backward.time_ps < 10 * least_ps);
+      assert_true ((double)(cost.kinds[0].forward.time_ps + cost.kinds[0].backward.time_ps)
+                   > least_ps);
+      assert_true ((double)(cost.kinds[0].forward.time_ps + cost.kinds[0].backward.time_ps)
+                   < 10 * least_ps);
       assert_true (scenario->gpu.reserved_memory_bytes < scenario->gpu.memory_bytes / 8);
     }
 }
