@@ -3,7 +3,7 @@
 # Set before: title, subtitle, stamp; data (row,percent,text,kind); array names; n_rows and row_height;
 # names_width and texts_width (pixels); least and most (percent, with 0 between).
 left = 40
-width = 1000
+width = 1280
 rows_top = 84
 rows_bottom = rows_top + row_height * n_rows
 height = rows_bottom + 92

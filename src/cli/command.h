@@ -22,6 +22,7 @@ extern const Command run_command;
 extern const Command sweep_command;
 extern const Command net_command;
 extern const Command plot_command;
+extern const Command report_command;
 extern const Command show_command;
 extern const Command list_command;
 extern const Command validate_command;

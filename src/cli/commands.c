@@ -10,13 +10,13 @@
 #include "config/suggest.h"
 
 static const Command *const commands[] = {
-  &compare_command, &run_command,  &sweep_command, &plot_command,
+  &compare_command, &run_command,  &sweep_command, &plot_command,     &report_command,
   &net_command,     &show_command, &list_command,  &validate_command,
 };
 
 /* Planned: whoever reads of them elsewhere learns that they are not here. */
 static const char *const later_commands[] = {
-  "plan", "report", "check", "import", "trace", "calibrate", NULL,
+  "plan", "check", "import", "trace", "calibrate", NULL,
 };
 
 /* ---- help ---- */
@@ -73,8 +73,9 @@ all_help (void)
     {
       g_autofree char *list = options_list (commands[i]->options);
 
-      g_string_append_printf (text, "\nOptions of 'fsdpsim %s %s':\n%s", commands[i]->name,
-                              commands[i]->arguments, list);
+      if (*list != '\0')
+        g_string_append_printf (text, "\nOptions of 'fsdpsim %s %s':\n%s", commands[i]->name,
+                                commands[i]->arguments, list);
     }
   return g_string_free (text, FALSE);
 }

@@ -13,8 +13,7 @@
 #define NAME_LENGTH    44 /* characters of a name beside its bar */
 #define PIXELS_A_GLYPH 7.4
 /* Of names and bars together: width in plots/NAME.gp less margins. */
-#define DELTAS_WIDTH    920
-#define BREAKDOWN_WIDTH 1200
+#define ROW_WIDTH 1200
 /* Parts of a step that are wide enough to be seen, and named in the legend. */
 #define SEEN_FROM 0.0005
 
@@ -194,7 +193,7 @@ plot_deltas_add (Pictures *pictures, GError **error)
   names = row_names (results, 1);
   subtitle = deltas_subtitle (results);
   stamp = picture_stamp (results, 0, results->variants->len);
-  data = deltas_csv (results, DELTAS_WIDTH - names_width (names), &range);
+  data = deltas_csv (results, ROW_WIDTH - names_width (names), &range);
   script = picture_begin (pictures, "deltas", picture_title (results), subtitle, stamp);
   g_string_append (script, "data = \"deltas.csv\"\n");
   set_rows (script, names);
@@ -282,8 +281,7 @@ plot_breakdown_add (Pictures *pictures, GError **error)
 
   csv_begin (&csv, "row,kind,from_ms,to_ms,text");
   for (guint i = 0; i < n_rows_of (results, 0); i++)
-    add_row (&csv, i + 1, results_variant (results, i), BREAKDOWN_WIDTH - names_width (names),
-             present);
+    add_row (&csv, i + 1, results_variant (results, i), ROW_WIDTH - names_width (names), present);
   data = csv_finish (&csv);
   for (guint part = 0; part < N_STEP_KINDS; part++)
     if (present[part])

@@ -16,6 +16,7 @@ static const struct
   [RESULTS_TIMELINE] = { "timeline.csv", &results_timeline_reader },
   [RESULTS_MEMORY] = { "memory.csv", &results_memory_reader },
   [RESULTS_DETAILS] = { "report.json", NULL },
+  [RESULTS_UNITS] = { "per_unit.csv", &results_units_reader },
 };
 
 const char *

@@ -12,6 +12,14 @@ typedef struct
   double by_kind[N_MEMORY_KINDS];
 } ResultsMemory;
 
+/* A row of per_unit.csv. */
+typedef struct
+{
+  char *unit;
+  double all_gathers_forward, all_gathers_backward, reduce_scatters, all_reduces;
+  double all_gather_exposed_s, reduce_scatter_exposed_s;
+} ResultsUnit;
+
 /* A row of summary.csv and what the other files say of it. Numbers may be NaN. */
 typedef struct
 {
@@ -31,6 +39,7 @@ typedef struct
                           stream_names are the lanes' names; every comm.* lane is LANE_COMM_SHARD */
   GArray *stream_ends; /* SimTime: of the last work of each stream; NULL without a timeline */
   GArray *memory;      /* ResultsMemory; NULL: none */
+  GPtrArray *units;    /* ResultsUnit; NULL: none */
 } ResultsVariant;
 
 typedef struct
@@ -48,6 +57,7 @@ typedef enum
   RESULTS_TIMELINE,
   RESULTS_MEMORY,
   RESULTS_DETAILS, /* report.json */
+  RESULTS_UNITS,   /* per_unit.csv */
   N_RESULTS_FILES
 } ResultsFile;
 

@@ -5,6 +5,7 @@
 
 extern const ResultsReader results_summary_reader;
 extern const ResultsReader results_deltas_reader;
+extern const ResultsReader results_units_reader;
 extern const ResultsReader results_timeline_reader;
 extern const ResultsReader results_memory_reader;
 

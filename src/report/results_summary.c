@@ -1,4 +1,4 @@
-/* summary.csv and deltas.csv. */
+/* summary.csv, deltas.csv and per_unit.csv. */
 #include "config.h"
 
 #include <math.h>
@@ -58,6 +58,7 @@ results_variant_free (gpointer data)
   timeline_free (variant->timeline);
   g_clear_pointer (&variant->stream_ends, g_array_unref);
   g_clear_pointer (&variant->memory, g_array_unref);
+  g_clear_pointer (&variant->units, g_ptr_array_unref);
   g_free (variant);
 }
 
@@ -123,3 +124,46 @@ take_delta (const ResultsRow *row, gpointer data, GError **error)
 
 const ResultsReader results_deltas_reader
     = { delta_columns, G_N_ELEMENTS (delta_columns), take_delta };
+
+/* ---- per_unit.csv ---- */
+
+static const ResultsColumn unit_columns[] = { { "variant", FALSE },
+                                              { "unit", FALSE },
+                                              { "all_gathers_forward", FALSE },
+                                              { "all_gathers_backward", FALSE },
+                                              { "reduce_scatters", FALSE },
+                                              { "all_reduces", FALSE },
+                                              { "all_gather_exposed_s", FALSE },
+                                              { "reduce_scatter_exposed_s", FALSE } };
+
+static void
+unit_free (gpointer data)
+{
+  ResultsUnit *unit = data;
+
+  g_free (unit->unit);
+  g_free (unit);
+}
+
+static gboolean
+take_unit (const ResultsRow *row, gpointer data, GError **error)
+{
+  ResultsVariant *variant = results_find_variant (data, row, error);
+  ResultsUnit *unit;
+
+  if (variant == NULL)
+    return FALSE;
+  if (variant->units == NULL)
+    variant->units = g_ptr_array_new_with_free_func (unit_free);
+  unit = g_new0 (ResultsUnit, 1);
+  unit->unit = g_strdup (row->values[1]);
+  g_ptr_array_add (variant->units, unit);
+  return results_row_number (row, 2, &unit->all_gathers_forward, error)
+         && results_row_number (row, 3, &unit->all_gathers_backward, error)
+         && results_row_number (row, 4, &unit->reduce_scatters, error)
+         && results_row_number (row, 5, &unit->all_reduces, error)
+         && results_row_number (row, 6, &unit->all_gather_exposed_s, error)
+         && results_row_number (row, 7, &unit->reduce_scatter_exposed_s, error);
+}
+
+const ResultsReader results_units_reader = { unit_columns, G_N_ELEMENTS (unit_columns), take_unit };

@@ -68,6 +68,19 @@ cut (GString *text, const char *from, const char *to)
     g_string_erase (text, begin - text->str, end + strlen (to) - begin);
 }
 
+/* gnuplot numbers its plots, for scripts that this program does not need: <g id="gnuplot_plot_1"
+ * ><title>gnuplot_plot_1</title>. */
+static void
+cut_plot_numbers (GString *text)
+{
+  g_autoptr (GRegex) number
+      = g_regex_new (" id=\"gnuplot_plot_\\w+\" ><title>gnuplot_plot_\\w+</title>", 0, 0, NULL);
+  g_autofree char *without = g_regex_replace_literal (number, text->str, -1, 0, ">", 0, NULL);
+
+  if (without != NULL)
+    g_string_assign (text, without);
+}
+
 static gboolean
 uses_symbols (const char *text)
 {
@@ -86,6 +99,7 @@ svg_finish (const char *text, const char *title)
   GString *out = g_string_new (full);
 
   cut (out, "<desc>", "</desc>\n");
+  cut_plot_numbers (out);
   if (!uses_symbols (out->str))
     cut (out, "<defs>", "</defs>\n");
   g_string_replace (out, "<title>Gnuplot</title>", element, 1);
