@@ -71,9 +71,15 @@ static gboolean
 read_number (const Item *item, UnitKind kind, const char *text, double *value)
 {
   g_autoptr (GError) error = NULL;
+  gint64 whole;
 
-  if (units_parse_real (kind, text, value, &error))
-    return TRUE;
+  if (kind == UNIT_KIND_COUNT ? units_parse_integer (kind, text, &whole, &error)
+                              : units_parse_real (kind, text, value, &error))
+    {
+      if (kind == UNIT_KIND_COUNT)
+        *value = (double)whole;
+      return TRUE;
+    }
   return refuse (item, "'%.40s' in a range: %s", text, error->message);
 }
 

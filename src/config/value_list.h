@@ -4,7 +4,7 @@
 
 #include "config/keys.h"
 
-#define VALUE_LIST_MOST 100000
+#define VALUE_LIST_MOST 10000
 
 /* Appends every value of @text to @values, as text that the key takes: char *, for
  * the array to free. Each mistake is noted at its own column, @place being the
