@@ -4,6 +4,7 @@
 
 #include <gio/gio.h>
 
+#include "interop/nccl_tests.h"
 #include "report/plots.h"
 #include "report/results_csv.h"
 #include "study/sweep_folder.h"
@@ -17,7 +18,8 @@ exit_code_of_error (const GError *error)
     return (ExitCode)error->code;
   if (error->domain == G_OPTION_ERROR)
     return EXIT_USAGE;
-  if (error->domain == RESULTS_ERROR || error->domain == SWEEP_ERROR)
+  if (error->domain == RESULTS_ERROR || error->domain == SWEEP_ERROR
+      || error->domain == NCCL_TESTS_ERROR)
     return EXIT_BAD_INPUT;
   if (error->domain == G_FILE_ERROR || error->domain == G_IO_ERROR || error->domain == PLOT_ERROR)
     return EXIT_INPUT_OUTPUT;

@@ -192,12 +192,16 @@ net (const Options *options, GError **error)
 {
   g_autofree char *text = NULL;
 
-  if (options->against != NULL)
+  if (options->against != NULL && options->calibrate != NULL)
+    g_set_error (error, CLI_ERROR, EXIT_USAGE, "net: --against and --calibrate exclude each other");
+  else if (options->against != NULL)
     text = net_errors_table (options, error);
-  else if (options->arguments->len == 1)
-    text = cluster_table (options, error);
-  else
+  else if (options->arguments->len == 0)
     g_set_error (error, CLI_ERROR, EXIT_USAGE, "net: no CLUSTER; a shipped name or a cluster file");
+  else if (options->calibrate != NULL)
+    text = net_calibration (options, error);
+  else
+    text = cluster_table (options, error);
   if (text != NULL)
     output_write (text, error);
   return EXIT_DONE;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/results_csv.h"
+#include "study/quantile.h"
 
 #define LARGE_BYTES 1e6
 
@@ -139,27 +140,6 @@ pool_error (Check *check, const ClusterConfig *cluster, guint nodes, CollectiveK
   g_array_append_val (pool_of (check, fabric, collectives, large)->errors, error);
 }
 
-static int
-compare_reals (gconstpointer a, gconstpointer b)
-{
-  double x = *(const double *)a;
-  double y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
-/* Between the two nearest of a sorted array. */
-static double
-quantile (const GArray *sorted, double part)
-{
-  double place = part * (sorted->len - 1);
-  guint below = (guint)place;
-  guint above = MIN (below + 1, sorted->len - 1);
-  double low = g_array_index (sorted, double, below);
-
-  return low + (place - below) * (g_array_index (sorted, double, above) - low);
-}
-
 static NetworkErrors
 summary (const Pool *pool)
 {
@@ -174,7 +154,6 @@ summary (const Pool *pool)
       sum += error;
       g_array_append_val (sizes, size);
     }
-  g_array_sort (sizes, compare_reals);
   return (NetworkErrors){ .fabric = g_strdup (pool->fabric),
                           .collectives = pool->collectives,
                           .large = pool->large,
