@@ -173,7 +173,7 @@ static void
 a_collective_waits_for_its_last_rank (void **state)
 {
   (void)state;
-  const RankFigure slow = { 1, 1.5 };
+  const NumberedFigure slow = { 1, 1.5 };
   EngineOptions options = { .n_ranks = 2, .slow_ranks = &slow, .n_slow_ranks = 1 };
   Small small = small_begin (2);
   fixture_kernel (small.program, small.compute, 100, 0);
@@ -315,7 +315,7 @@ a_late_host_holds_up_its_group (void **state)
   g_autoptr (Program) program = program_new ();
   StreamId compute = program_add_stream (program, "compute", LANE_COMPUTE);
   CommunicatorId all = program_add_communicator (program, "all", LANE_COMM_SHARD, 2, 1);
-  const RankFigure late = { 1, 30 };
+  const NumberedFigure late = { 1, 30 };
   EngineOptions options = { .n_ranks = 2, .late_hosts = &late, .n_late_hosts = 1 };
 
   program_end_of_load (program);
@@ -334,6 +334,130 @@ a_late_host_holds_up_its_group (void **state)
     }
 }
 
+/* ---- links: shared, and degraded ---- */
+
+#define MEGABYTE G_GINT64_CONSTANT (1000000)
+
+static void
+priced_collective (Program *program, CommunicatorId communicator, StreamId stream, gint64 bytes)
+{
+  program_collective (program, &(CollectiveLaunch){ .communicator = communicator,
+                                                    .stream = stream,
+                                                    .kind = COLLECTIVE_ALL_GATHER,
+                                                    .bytes = bytes,
+                                                    .in_place = TRUE,
+                                                    .fixed_time = SIM_TIME_NONE,
+                                                    .label = { .op = TIMELINE_ALL_GATHER } });
+}
+
+static Timeline *
+run_on (const Program *program, const Network *network, const EngineOptions *options)
+{
+  EngineResult result;
+
+  engine_run (program, network, options, NULL, 0, &result);
+  Timeline *timeline = g_ptr_array_steal_index (result.timelines, 0);
+  engine_result_clear (&result);
+  return timeline;
+}
+
+/* Two gathers of the same ranks, each of which alone fills the link for T after a latency of L;
+ * the second comes D later. Until L + D the first has the link to itself, then each has half:
+ * the first still needs 2 (T - D) and is over at L + 2 T - D; the second has D left then, alone:
+ * L + 2 T. From L to L + 2 T the link is always full, so all bytes of both have passed. */
+static void
+two_collectives_share_a_link_fairly (void **state)
+{
+  (void)state;
+  g_autoptr (Network) network = fixture_network (1, 2);
+  GroupShape shape = network_group_shape (network, 0, 2, 1);
+  CollectiveCost cost
+      = network_collective (network, COLLECTIVE_ALL_GATHER, &shape, 100 * MEGABYTE, TRUE);
+  SimTime transfer = cost.transfer_ps, latency = cost.latency_ps;
+
+  assert_true (cost.intra_share == 1);
+  for (guint tenths = 0; tenths < 10; tenths += 3)
+    for (guint folded = 0; folded < 2; folded++)
+      {
+        g_autoptr (Program) program = program_new ();
+        StreamId first = program_add_stream (program, "first", LANE_COMPUTE);
+        StreamId second = program_add_stream (program, "second", LANE_COPY);
+        CommunicatorId a = program_add_communicator (program, "a", LANE_COMM_SHARD, 2, 1);
+        CommunicatorId b = program_add_communicator (program, "b", LANE_COMM_REPLICATE, 2, 1);
+        SimTime late = transfer / 10 * tenths;
+
+        program_end_of_load (program);
+        priced_collective (program, a, first, 100 * MEGABYTE);
+        fixture_kernel (program, second, late, 0);
+        priced_collective (program, b, second, 100 * MEGABYTE);
+        program_end_of_step (program, first);
+        program_seal (program, 0);
+        EngineOptions options = { .n_ranks = 2, .folded = folded != 0 };
+        g_autoptr (Timeline) timeline = run_on (program, network, &options);
+
+        assert_in_range (timeline_record (timeline, 0)->end, latency + 2 * transfer - late - 2,
+                         latency + 2 * transfer - late + 2);
+        assert_in_range (timeline_record (timeline, 2)->end, latency + 2 * transfer - 2,
+                         latency + 2 * transfer + 2);
+      }
+}
+
+/* Collectives of one communicator follow one another and share nothing: one pass will do. */
+static void
+one_communicator_shares_with_nobody (void **state)
+{
+  (void)state;
+  g_autoptr (Network) network = fixture_network (1, 2);
+  g_autoptr (Program) program = program_new ();
+  StreamId compute = program_add_stream (program, "compute", LANE_COMPUTE);
+  CommunicatorId all = program_add_communicator (program, "all", LANE_COMM_SHARD, 2, 1);
+  EngineOptions options = { .n_ranks = 2 };
+  EngineResult result;
+
+  program_end_of_load (program);
+  priced_collective (program, all, compute, MEGABYTE);
+  program_end_of_step (program, compute);
+  program_seal (program, 0);
+  engine_run (program, network, &options, NULL, 0, &result);
+  assert_false (result.used_events);
+  engine_result_clear (&result);
+}
+
+/* Of two pairs that each span both nodes, and two inside one node each: node 1 at half its NICs'
+ * rate slows the former as a network of such NICs would, and not the latter. */
+static void
+degraded_links_slow_the_rings_that_pass_them (void **state)
+{
+  (void)state;
+  const NumberedFigure half = { 1, 0.5 };
+  g_autoptr (Network) network = fixture_network (2, 2);
+  g_autoptr (Network) degraded = network_degrade (network, 0.5);
+  GroupShape across = network_group_shape (network, 0, 2, 2);
+  GroupShape inside = network_group_shape (network, 0, 2, 1);
+
+  for (guint events = 0; events < 2; events++)
+    for (guint stride = 1; stride <= 2; stride++)
+      {
+        g_autoptr (Program) program = program_new ();
+        StreamId compute = program_add_stream (program, "compute", LANE_COMPUTE);
+        CommunicatorId pairs = program_add_communicator (program, "p", LANE_COMM_SHARD, 2, stride);
+        EngineOptions options = {
+          .n_ranks = 4, .degraded_nodes = &half, .n_degraded_nodes = 1, .force_events = events != 0
+        };
+        CollectiveCost cost = stride == 2 ? network_collective (degraded, COLLECTIVE_ALL_GATHER,
+                                                                &across, 100 * MEGABYTE, TRUE)
+                                          : network_collective (network, COLLECTIVE_ALL_GATHER,
+                                                                &inside, 100 * MEGABYTE, TRUE);
+
+        program_end_of_load (program);
+        priced_collective (program, pairs, compute, 100 * MEGABYTE);
+        program_end_of_step (program, compute);
+        program_seal (program, 0);
+        g_autoptr (Timeline) timeline = run_on (program, network, &options);
+        assert_int_equal (timeline_record (timeline, 0)->end, cost.time_ps);
+      }
+}
+
 /* ---- properties of random programs ---- */
 
 #define N_RANDOM_PROGRAMS 300
@@ -343,8 +467,8 @@ both_executors_agree_on_random_programs (void **state)
 {
   (void)state;
   g_autoptr (GRand) random = g_rand_new_with_seed (1);
-  const RankFigure slow = { 2, 1.3 };
-  const RankFigure late = { 1, 70 };
+  const NumberedFigure slow = { 2, 1.3 };
+  const NumberedFigure late = { 1, 70 };
 
   for (guint i = 0; i < N_RANDOM_PROGRAMS; i++)
     {
@@ -477,6 +601,9 @@ main (void)
     cmocka_unit_test (given_times_share_nothing),
     cmocka_unit_test (one_queue_lets_nothing_overtake),
     cmocka_unit_test (a_late_host_holds_up_its_group),
+    cmocka_unit_test (two_collectives_share_a_link_fairly),
+    cmocka_unit_test (one_communicator_shares_with_nobody),
+    cmocka_unit_test (degraded_links_slow_the_rings_that_pass_them),
     cmocka_unit_test (both_executors_agree_on_random_programs),
     cmocka_unit_test (a_folded_run_equals_the_run_of_all_ranks),
     cmocka_unit_test (no_stream_runs_two_kernels_at_once),

@@ -145,7 +145,9 @@ the_slowest_of_many_gpus_sets_the_pace (void **state)
   assert_true (gpu_speed (&scenario).slowest == 1);
   scenario.cluster.nodes = 8;
   assert_true (fabs (gpu_speed (&scenario).slowest - 1.084472) < 1e-6);
-  scenario.simulation.ranks = RANKS_ALL; /* their own factors say it */
+  scenario.simulation.ranks = RANKS_ALL; /* no other ranks than before */
+  assert_true (fabs (gpu_speed (&scenario).slowest - 1.084472) < 1e-6);
+  scenario.simulation.gpu_spread = 0.03; /* their own factors say it */
   assert_true (gpu_speed (&scenario).slowest == 1);
 }
 

@@ -20,13 +20,14 @@ expected_extreme (double n)
   return sqrt (2 * log (n));
 }
 
-/* Where each rank is simulated by itself, its own factor says how slow it is. */
+/* A synchronous job goes at the pace of its slowest GPU. Where GPUs are told to differ
+ * (simulation.gpu_spread), each rank's own factor says how slow it is. */
 static double
 slowest_of_job (const Scenario *scenario)
 {
   double ranks = scenario_ranks (scenario);
 
-  if (scenario->simulation.ranks != RANKS_FOLDED || scenario->gpu.speed_spread <= 0)
+  if (scenario->simulation.gpu_spread > 0 || scenario->gpu.speed_spread <= 0)
     return 1;
   return 1
          + scenario->gpu.speed_spread * (expected_extreme (ranks) - expected_extreme (GPUS_OF_FIT));

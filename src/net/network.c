@@ -105,6 +105,33 @@ network_group_shape (const Network *network, guint first, guint ranks, guint str
   return shape;
 }
 
+guint
+network_node_of_rank (const Network *network, guint rank)
+{
+  const ClusterConfig *cluster = &network->cluster;
+
+  if (cluster->placement == PLACEMENT_ROUND_ROBIN && cluster->nodes > 1)
+    return rank % cluster->nodes;
+  return rank / cluster->gpus_per_node;
+}
+
+guint
+network_groups_per_node (const Network *network, const GroupShape *shape)
+{
+  guint ranks_on_node = MAX (shape->ranks / MAX (shape->nodes, 1), 1);
+
+  return MAX (network->cluster.gpus_per_node / ranks_on_node, 1);
+}
+
+Network *
+network_degrade (const Network *network, double share)
+{
+  Network *degraded = network_new (&network->cluster);
+
+  degraded->cluster.nic_bytes_per_s *= share;
+  return degraded;
+}
+
 GroupShape
 network_lone_shape (const Network *network, guint ranks, guint nodes)
 {

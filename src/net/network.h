@@ -48,6 +48,14 @@ GroupShape network_group_shape (const Network *network, guint first, guint ranks
 /* Shape of @ranks ranks on @nodes nodes that have the cluster to themselves. */
 GroupShape network_lone_shape (const Network *network, guint ranks, guint nodes);
 
+guint network_node_of_rank (const Network *network, guint rank);
+
+/* How many groups of that shape, one beside the other, share a node. */
+guint network_groups_per_node (const Network *network, const GroupShape *shape);
+
+/* The same network, its NICs at @share of their rate. The caller frees it. */
+Network *network_degrade (const Network *network, double share);
+
 /* How a collective would run. */
 typedef struct
 {

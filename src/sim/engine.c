@@ -29,7 +29,8 @@ static Timeline *
 observe_rank (const Prepared *prepared, const RunTimes *times, gboolean events, guint rank)
 {
   g_autofree SimTime *seen = g_new0 (SimTime, prepared->n + 1);
-  Observation observation = { rank, seen };
+  g_autofree SimTime *met = g_new0 (SimTime, prepared->n + 1);
+  Observation observation = { rank, seen, met };
 
   if (events)
     event_engine_observe (prepared, times, &observation);
@@ -48,11 +49,12 @@ engine_run (const Program *program, const Network *network, const EngineOptions 
   prepare_run (program, network, options, &prepared);
   run_times_init (&times, &prepared);
   *result = (EngineResult){
-    .used_events = options->force_events || !engine_one_pass_applies (options),
+    .used_events
+    = options->force_events || !engine_one_pass_applies (options) || prepared.prices.contended,
     .timelines = g_ptr_array_new_with_free_func ((GDestroyNotify)timeline_free),
   };
   if (result->used_events)
-    event_engine_run (&prepared, &times);
+    event_engine_run (&prepared, network, &times);
   else
     one_pass_run (&prepared, &times);
   rank_by_end (&times, prepared.n_ranks, result);

@@ -6,12 +6,12 @@
 
 #include "sim/program.h"
 
-/* A figure of one rank. */
+/* A figure of one rank or node. */
 typedef struct
 {
-  guint rank;
+  guint number;
   double value;
-} RankFigure;
+} NumberedFigure;
 
 typedef struct
 {
@@ -23,10 +23,12 @@ typedef struct
   double compute_jitter;   /* sigma of a log-normal factor on each jittered kernel run */
   double gpu_spread;       /* sigma of a log-normal factor that a GPU keeps */
   guint64 seed;
-  const RankFigure *slow_ranks; /* how many times as long their kernels take */
+  const NumberedFigure *slow_ranks; /* how many times as long their kernels take */
   guint n_slow_ranks;
-  const RankFigure *late_hosts; /* picoseconds that each program_host_delay() takes there */
+  const NumberedFigure *late_hosts; /* picoseconds that each program_host_delay() takes there */
   guint n_late_hosts;
+  const NumberedFigure *degraded_nodes; /* share of their NICs' rate that is left */
+  guint n_degraded_nodes;
   gboolean force_events; /* the event engine, though one pass would do */
 } EngineOptions;
 
@@ -38,7 +40,8 @@ typedef struct
   SimTime fastest, slowest; /* reported time of the fastest and the slowest rank */
 } EngineResult;
 
-/* TRUE where no duration depends on what runs beside it. */
+/* TRUE where no kernel's duration depends on what runs beside it. Collectives that share
+ * links make the event engine necessary all the same. */
 gboolean engine_one_pass_applies (const EngineOptions *options);
 
 /* @network prices collectives without a fixed time. @observed: ranks whose

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "sim/event_queue.h"
+#include "sim/flows.h"
 #include "sim/rank_clocks.h"
 
 /* Ranks meet in collectives alone. Up to the end of the next collective that is known to end,
@@ -31,8 +31,8 @@ typedef struct
   RunTimes *times;
   RankClocks *clocks;
   Meeting meetings[MAX_COMMUNICATORS];
-  guint32 first_target[MAX_COMMUNICATORS + 1]; /* groups numbered over all communicators */
-  EventQueue ends;                             /* of collectives: targets are groups */
+  EventQueue queue; /* of the flows */
+  Flows *flows;
 } EventEngine;
 
 /* ---- laying out and tearing down ---- */
@@ -49,7 +49,6 @@ lay_out_meetings (EventEngine *engine)
 
       meeting->groups = g_new0 (Group, prepared->groups[i].n);
       meeting->order = g_new0 (guint32, prepared->n + 1);
-      engine->first_target[i + 1] = engine->first_target[i] + prepared->groups[i].n;
     }
   for (guint32 i = 0; i < prepared->n; i++)
     if (prepared->instructions[i].kind == PROGRAM_COLLECTIVE)
@@ -76,7 +75,8 @@ engine_clear (EventEngine *engine)
       g_free (engine->meetings[i].n_groups_at);
     }
   rank_clocks_free (engine->clocks);
-  event_queue_clear (&engine->ends);
+  flows_free (engine->flows);
+  event_queue_clear (&engine->queue);
 }
 
 /* ---- windows ---- */
@@ -95,7 +95,8 @@ shortest_collective (const EventEngine *engine)
       for (guint32 turn = meeting->least_turn; turn <= meeting->most_turn && turn < meeting->n;
            turn++)
         if (meeting->n_groups_at[turn] > 0)
-          shortest = MIN (shortest, engine->prepared->collective_time[meeting->order[turn]]);
+          shortest
+              = MIN (shortest, prices_least_time (&engine->prepared->prices, meeting->order[turn]));
     }
   return shortest;
 }
@@ -123,9 +124,11 @@ count_arrival (EventEngine *engine, const Arrival *arrival)
 
   group->last_came = group->arrived == 0 ? arrival->when : MAX (group->last_came, arrival->when);
   if (++group->arrived == prepared->groups[communicator].ranks)
-    event_queue_push (&engine->ends,
-                      group->last_came + prepared->collective_time[arrival->instruction],
-                      engine->first_target[communicator] + number);
+    {
+      engine->times->met[prepared->first_end[arrival->instruction] + number] = group->last_came;
+      flows_start (engine->flows, flows_number (engine->flows, communicator, number),
+                   arrival->instruction, group->last_came);
+    }
 }
 
 static void
@@ -153,11 +156,9 @@ static void
 end_collective (EventEngine *engine, const Firing *firing)
 {
   const Prepared *prepared = engine->prepared;
-  guint communicator = 0;
+  guint communicator, number;
 
-  while (firing->target >= engine->first_target[communicator + 1])
-    communicator++;
-  guint number = firing->target - engine->first_target[communicator];
+  flows_group (engine->flows, firing->target, &communicator, &number);
   Meeting *meeting = &engine->meetings[communicator];
   guint32 instruction = meeting->order[meeting->groups[number].turn];
   guint rank = prepared_group_first (prepared, communicator, number);
@@ -190,23 +191,24 @@ end_of_window (const EventEngine *engine, SimTime move)
   SimTime shortest = shortest_collective (engine);
   SimTime until = shortest > SIM_TIME_MAX - move ? SIM_TIME_MAX : move + shortest;
 
-  return MAX (MIN (until, event_queue_next (&engine->ends)) - 1, move);
+  return MAX (MIN (until, event_queue_next (&engine->queue)) - 1, move);
 }
 
 void
-event_engine_run (const Prepared *prepared, RunTimes *times)
+event_engine_run (const Prepared *prepared, const Network *network, RunTimes *times)
 {
   EventEngine engine = { .prepared = prepared, .times = times };
   Firing firing;
 
   lay_out_meetings (&engine);
-  event_queue_init (&engine.ends, 16);
+  event_queue_init (&engine.queue, 16);
+  engine.flows = flows_new (prepared, network, &engine.queue);
   engine.clocks = rank_clocks_new (prepared, 0, prepared->n_ranks, times);
   count_arrivals (&engine);
   for (;;)
     {
       SimTime move = earliest_move (&engine);
-      SimTime end = event_queue_next (&engine.ends);
+      SimTime end = event_queue_next (&engine.queue);
 
       if (move == SIM_TIME_MAX && end == SIM_TIME_MAX)
         break;
@@ -214,8 +216,9 @@ event_engine_run (const Prepared *prepared, RunTimes *times)
         run_window (&engine, end_of_window (&engine, move));
       else
         {
-          event_queue_pop (&engine.ends, &firing);
-          end_collective (&engine, &firing);
+          event_queue_pop (&engine.queue, &firing);
+          if (flows_fire (engine.flows, &firing))
+            end_collective (&engine, &firing);
           count_arrivals (&engine);
         }
     }
@@ -235,10 +238,10 @@ push_known_ends (const Prepared *prepared, const RunTimes *times, RankClocks *cl
     {
       guint32 index = arrivals[i].instruction;
       guint communicator = prepared->instructions[index].communicator;
-      guint group = prepared_group (prepared, communicator, arrivals[i].rank);
+      gsize end = prepared_end_index (prepared, index, arrivals[i].rank);
 
       at[communicator] = index;
-      event_queue_push (ends, times->collectives[prepared->first_end[index] + group], communicator);
+      event_queue_push (ends, times->collectives[end], communicator);
     }
 }
 
@@ -247,7 +250,7 @@ void
 event_engine_observe (const Prepared *prepared, const RunTimes *times, Observation *observation)
 {
   SimTime origin, end;
-  RunTimes own = { &origin, &end, NULL };
+  RunTimes own = { .origin = &origin, .end = &end };
   guint32 at[MAX_COMMUNICATORS];
   g_autoptr (RankClocks) clocks = rank_clocks_new (prepared, observation->rank, 1, &own);
   EventQueue ends;
@@ -269,4 +272,7 @@ event_engine_observe (const Prepared *prepared, const RunTimes *times, Observati
     }
   g_assert (rank_clocks_are_done (clocks));
   event_queue_clear (&ends);
+  for (guint32 i = 0; i < prepared->n; i++)
+    if (prepared->instructions[i].kind == PROGRAM_COLLECTIVE)
+      observation->met[i] = times->met[prepared_end_index (prepared, i, observation->rank)];
 }

@@ -83,7 +83,7 @@ launch (OnePass *pass, const Instruction *instruction, guint32 index)
 /* The ranks first, first + stride, … leave together, @time after the last came. */
 static SimTime
 rendezvous (OnePass *pass, const Instruction *instruction, guint first, guint ranks, guint stride,
-            SimTime time)
+            SimTime time, SimTime *met)
 {
   const SimTime *arrivals = pass->arrivals + first;
   SimTime *tail = pass->tails[instruction->stream] + first;
@@ -92,6 +92,7 @@ rendezvous (OnePass *pass, const Instruction *instruction, guint first, guint ra
 
   for (gsize i = 1; i < ranks; i++)
     end = MAX (end, arrivals[i * stride]);
+  *met = end;
   end += time;
   for (gsize i = 0; i < ranks; i++)
     tail[i * stride] = communicator[i * stride] = end;
@@ -106,14 +107,14 @@ host_busy (OnePass *pass, SimTime time)
 }
 
 static void
-collective (OnePass *pass, const Instruction *instruction, guint32 index, SimTime *ends)
+collective (OnePass *pass, const Instruction *instruction, guint32 index, RunTimes *times)
 {
   const Prepared *prepared = pass->prepared;
   const SimTime *tail = pass->tails[instruction->stream];
   const SimTime *communicator = pass->communicators[instruction->communicator];
   guint ranks = prepared->groups[instruction->communicator].ranks;
   guint stride = prepared->groups[instruction->communicator].stride;
-  SimTime time = prepared->collective_time[index];
+  gsize at = prepared->first_end[index];
 
   for (guint r = 0; r < pass->n; r++)
     {
@@ -123,9 +124,9 @@ collective (OnePass *pass, const Instruction *instruction, guint32 index, SimTim
   wait_in_queue (pass, pass->arrivals, instruction->issue);
   host_busy (pass, instruction->host);
   for (guint group = 0; group < prepared->groups[instruction->communicator].n; group++)
-    ends[group] = rendezvous (pass, instruction,
-                              prepared_group_first (prepared, instruction->communicator, group),
-                              ranks, stride, time);
+    times->collectives[at + group] = rendezvous (
+        pass, instruction, prepared_group_first (prepared, instruction->communicator, group), ranks,
+        stride, prepared_collective_time (prepared, index, group), &times->met[at + group]);
 }
 
 static void
@@ -188,7 +189,7 @@ one_pass_run (const Prepared *prepared, RunTimes *times)
           launch (&pass, instruction, i);
           break;
         case PROGRAM_COLLECTIVE:
-          collective (&pass, instruction, i, times->collectives + prepared->first_end[i]);
+          collective (&pass, instruction, i, times);
           break;
         case PROGRAM_RECORD:
           memcpy (pass.events + (gsize)instruction->id * pass.n, pass.tails[instruction->stream],
@@ -229,9 +230,11 @@ one_pass_observe (const Prepared *prepared, const RunTimes *times, Observation *
       if (instruction->kind == PROGRAM_LAUNCH)
         observation->times[i] = prepared_kernel_time (prepared, i, observation->rank);
       else if (instruction->kind == PROGRAM_COLLECTIVE)
-        observation->times[i]
-            = times->collectives[prepared->first_end[i]
-                                 + prepared_group (prepared, instruction->communicator,
-                                                   observation->rank)];
+        {
+          gsize at = prepared_end_index (prepared, i, observation->rank);
+
+          observation->times[i] = times->collectives[at];
+          observation->met[i] = times->met[at];
+        }
     }
 }

@@ -55,75 +55,6 @@ prepared_kernel_time_noisy (const Prepared *prepared, guint32 index, guint rank)
   return (SimTime)llround ((double)instruction->time * factor);
 }
 
-/* Groups of one communicator are priced alike, by the one that spans most nodes. */
-static GroupShape
-widest_shape (const Network *network, const ProgramCommunicator *communicator, guint n_ranks)
-{
-  GroupShape widest = { .ranks = communicator->ranks };
-  guint block = communicator->ranks * communicator->stride;
-
-  for (guint first = 0; first < n_ranks; first += block)
-    for (guint offset = 0; offset < communicator->stride; offset++)
-      {
-        GroupShape shape = network_group_shape (network, first + offset, communicator->ranks,
-                                                communicator->stride);
-        if (shape.nodes > widest.nodes)
-          widest = shape;
-      }
-  return widest;
-}
-
-/* Most collectives of a program are alike; each kind is priced once. */
-typedef struct
-{
-  guint8 communicator, kind, in_place;
-  gint64 bytes;
-  SimTime time;
-} Price;
-
-static SimTime
-price_collective (GArray *prices, const Network *network, const GroupShape *shapes,
-                  const Instruction *instruction)
-{
-  for (guint i = 0; i < prices->len; i++)
-    {
-      const Price *price = &g_array_index (prices, Price, i);
-      if (price->bytes == instruction->bytes && price->communicator == instruction->communicator
-          && price->kind == instruction->detail && price->in_place == instruction->in_place)
-        return price->time;
-    }
-
-  Price price = { .communicator = instruction->communicator,
-                  .kind = instruction->detail,
-                  .in_place = instruction->in_place,
-                  .bytes = instruction->bytes };
-  price.time = network_collective (network, price.kind, &shapes[price.communicator], price.bytes,
-                                   price.in_place)
-                   .time_ps;
-  g_array_append_val (prices, price);
-  return price.time;
-}
-
-static void
-price_collectives (Prepared *prepared, const Network *network, guint n_ranks)
-{
-  const Program *program = prepared->program;
-  g_autoptr (GArray) prices = g_array_new (FALSE, FALSE, sizeof (Price));
-  GroupShape shapes[MAX_COMMUNICATORS];
-
-  for (guint i = 0; i < program->n_communicators; i++)
-    shapes[i] = widest_shape (network, &program->communicators[i], n_ranks);
-  for (guint i = 0; i < prepared->n; i++)
-    {
-      const Instruction *instruction = &prepared->instructions[i];
-
-      if (instruction->kind == PROGRAM_COLLECTIVE)
-        prepared->collective_time[i]
-            = instruction->fixed ? instruction->time
-                                 : price_collective (prices, network, shapes, instruction);
-    }
-}
-
 /* What makes one GPU slower than another for the whole of the run. */
 static void
 set_rank_factors (Prepared *prepared, const EngineOptions *options)
@@ -137,7 +68,7 @@ set_rank_factors (Prepared *prepared, const EngineOptions *options)
     prepared->rank_factor[rank]
         = sigma > 0 ? log_normal (sigma, prepared->seed, rank, INSTRUCTION_NONE) : 1.0;
   for (guint i = 0; i < options->n_slow_ranks; i++)
-    prepared->rank_factor[options->slow_ranks[i].rank] *= options->slow_ranks[i].value;
+    prepared->rank_factor[options->slow_ranks[i].number] *= options->slow_ranks[i].value;
 }
 
 static void
@@ -147,7 +78,7 @@ set_host_delays (Prepared *prepared, const EngineOptions *options)
     return;
   prepared->host_delay = g_new0 (SimTime, prepared->n_ranks);
   for (guint i = 0; i < options->n_late_hosts; i++)
-    prepared->host_delay[options->late_hosts[i].rank]
+    prepared->host_delay[options->late_hosts[i].number]
         = (SimTime)llround (options->late_hosts[i].value);
 }
 
@@ -172,10 +103,10 @@ prepare_run (const Program *program, const Network *network, const EngineOptions
                           .instructions = program_instructions (program),
                           .n = program->instructions->len,
                           .n_ranks = options->folded ? 1 : options->n_ranks,
+                          .folded = options->folded,
                           .jitter = options->compute_jitter,
                           .seed = options->seed,
                           .slowdown = options->compute_slowdown };
-  prepared->collective_time = g_new0 (SimTime, prepared->n + 1);
   for (guint i = 0; i < program->n_communicators; i++)
     {
       const ProgramCommunicator *communicator = &program->communicators[i];
@@ -185,7 +116,7 @@ prepare_run (const Program *program, const Network *network, const EngineOptions
       prepared->groups[i].n = prepared->n_ranks / prepared->groups[i].ranks;
     }
   place_ends (prepared);
-  price_collectives (prepared, network, options->n_ranks);
+  prices_init (&prepared->prices, program, network, options);
   set_rank_factors (prepared, options);
   set_host_delays (prepared, options);
 }
@@ -193,7 +124,7 @@ prepare_run (const Program *program, const Network *network, const EngineOptions
 void
 prepared_clear (Prepared *prepared)
 {
-  g_clear_pointer (&prepared->collective_time, g_free);
+  prices_clear (&prepared->prices);
   g_clear_pointer (&prepared->first_end, g_free);
   g_clear_pointer (&prepared->rank_factor, g_free);
   g_clear_pointer (&prepared->host_delay, g_free);
@@ -204,6 +135,7 @@ run_times_init (RunTimes *times, const Prepared *prepared)
 {
   times->origin = g_new0 (SimTime, prepared->n_ranks);
   times->end = g_new0 (SimTime, prepared->n_ranks);
+  times->met = g_new0 (SimTime, prepared->n_ends + 1);
   times->collectives = g_new0 (SimTime, prepared->n_ends + 1);
 }
 
@@ -212,5 +144,6 @@ run_times_clear (RunTimes *times)
 {
   g_clear_pointer (&times->origin, g_free);
   g_clear_pointer (&times->end, g_free);
+  g_clear_pointer (&times->met, g_free);
   g_clear_pointer (&times->collectives, g_free);
 }

@@ -4,14 +4,16 @@
 
 #include "sim/engine.h"
 #include "sim/instruction.h"
+#include "sim/prices.h"
 
 typedef struct
 {
   const Program *program;
   const Instruction *instructions;
   guint n;
-  guint n_ranks;            /* simulated: 1 in a folded run */
-  SimTime *collective_time; /* by instruction */
+  guint n_ranks; /* simulated: 1 in a folded run */
+  gboolean folded;
+  Prices prices;
   gsize *first_end; /* by instruction: where a collective's ends begin, one for each group */
   gsize n_ends;
   double *rank_factor; /* by rank; NULL: all 1 */
@@ -32,6 +34,7 @@ typedef struct
 {
   guint rank;
   SimTime *times;
+  SimTime *met; /* of a COLLECTIVE when the last of its ranks had come */
 } Observation;
 
 /* When each rank's warm-up ended (0 without warm-up) and its last step; by rank. And when
@@ -40,7 +43,8 @@ typedef struct
 {
   SimTime *origin;
   SimTime *end;
-  SimTime *collectives; /* see Prepared.first_end */
+  SimTime *met;         /* when the last of the group had come; see Prepared.first_end */
+  SimTime *collectives; /* when it was over; the same */
 } RunTimes;
 
 void prepare_run (const Program *program, const Network *network, const EngineOptions *options,
@@ -69,6 +73,22 @@ prepared_group_first (const Prepared *prepared, guint communicator, guint group)
   return group / stride * prepared->groups[communicator].ranks * stride + group % stride;
 }
 
+/* Where the times of @rank's group stand in those of a collective. */
+static inline gsize
+prepared_end_index (const Prepared *prepared, guint32 index, guint rank)
+{
+  return prepared->first_end[index]
+         + prepared_group (prepared, prepared->instructions[index].communicator, rank);
+}
+
+/* What is left of the collective's time once all are there, where nothing shares its links. */
+static inline SimTime
+prepared_collective_time (const Prepared *prepared, guint32 index, guint group)
+{
+  return prices_of (&prepared->prices, prepared->instructions[index].communicator, index, group)
+      ->time;
+}
+
 /* Device time of a LAUNCH on @rank when nothing runs beside it. */
 SimTime prepared_kernel_time_noisy (const Prepared *prepared, guint32 index, guint rank);
 
@@ -83,7 +103,7 @@ prepared_kernel_time (const Prepared *prepared, guint32 index, guint rank)
 /* ---- the two executors; each fills @times ---- */
 
 void one_pass_run (const Prepared *prepared, RunTimes *times);
-void event_engine_run (const Prepared *prepared, RunTimes *times);
+void event_engine_run (const Prepared *prepared, const Network *network, RunTimes *times);
 
 /* What one rank saw of a run that is over. */
 void one_pass_observe (const Prepared *prepared, const RunTimes *times, Observation *observation);

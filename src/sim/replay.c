@@ -86,17 +86,17 @@ collective (Replay *replay, const Instruction *instruction, guint32 index)
   replay->host += instruction->host;
   Taken last = behind_queue (
       replay, later (later (*communicator, *stream), host_taken (replay, replay->host)));
-  g_assert (end >= last.until + replay->prepared->collective_time[index]);
-  guint32 record = add_record (
-      replay, &(TimelineRecord){ .start = last.until,
-                                 .end = end,
-                                 .bytes = instruction->bytes,
-                                 .label = instruction->label,
-                                 .waited_for = last.record,
-                                 .waited_why = (guint8)last.why,
-                                 .lane = (guint8)where->lane,
-                                 .stream = instruction->stream,
-                                 .peers_from = end - replay->prepared->collective_time[index] });
+  g_assert (replay->observation->met[index] >= last.until);
+  guint32 record
+      = add_record (replay, &(TimelineRecord){ .start = last.until,
+                                               .end = end,
+                                               .bytes = instruction->bytes,
+                                               .label = instruction->label,
+                                               .waited_for = last.record,
+                                               .waited_why = (guint8)last.why,
+                                               .lane = (guint8)where->lane,
+                                               .stream = instruction->stream,
+                                               .peers_from = replay->observation->met[index] });
   *stream = (Taken){ end, record, WAITED_FOR_STREAM };
   *communicator = (Taken){ end, record, WAITED_FOR_COMMUNICATOR };
 }

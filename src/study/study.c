@@ -55,20 +55,20 @@ gather_facts (const Scenario *scenario, const StepCost *cost, RunFacts *facts)
 /* ---- the engine ---- */
 
 /* The engine's own form of a list; the caller frees it. */
-static RankFigure *
-rank_figures (const NumberedList *list)
+static NumberedFigure *
+numbered_figures (const NumberedList *list)
 {
-  RankFigure *figures = g_new (RankFigure, list->n);
+  NumberedFigure *figures = g_new (NumberedFigure, list->n);
 
   for (guint i = 0; i < list->n; i++)
-    figures[i] = (RankFigure){ list->items[i].number, list->items[i].value };
+    figures[i] = (NumberedFigure){ list->items[i].number, list->items[i].value };
   return figures;
 }
 
 /* Somebody who asks for single ranks gets them all simulated. */
 static EngineOptions
-engine_options (const Scenario *scenario, const StudyOptions *options, const RankFigure *slow,
-                const RankFigure *late)
+engine_options (const Scenario *scenario, const StudyOptions *options, const NumberedFigure *slow,
+                const NumberedFigure *late, const NumberedFigure *degraded)
 {
   const SimulationConfig *simulation = &scenario->simulation;
 
@@ -83,6 +83,8 @@ engine_options (const Scenario *scenario, const StudyOptions *options, const Ran
     .n_slow_ranks = simulation->stragglers.n,
     .late_hosts = late,
     .n_late_hosts = simulation->late_hosts.n,
+    .degraded_nodes = degraded,
+    .n_degraded_nodes = simulation->degraded_links.n,
     .force_events = simulation->engine == ENGINE_EVENTS,
   };
 }
@@ -114,10 +116,11 @@ simulate (const Program *program, const Scenario *scenario, const StudyOptions *
           StudyEffort *effort)
 {
   g_autoptr (Network) network = network_new (&scenario->cluster);
-  g_autofree RankFigure *slow = rank_figures (&scenario->simulation.stragglers);
-  g_autofree RankFigure *late = rank_figures (&scenario->simulation.late_hosts);
+  g_autofree NumberedFigure *slow = numbered_figures (&scenario->simulation.stragglers);
+  g_autofree NumberedFigure *late = numbered_figures (&scenario->simulation.late_hosts);
+  g_autofree NumberedFigure *degraded = numbered_figures (&scenario->simulation.degraded_links);
   g_autoptr (GArray) ranks = wanted_ranks (scenario, options);
-  const EngineOptions engine = engine_options (scenario, options, slow, late);
+  const EngineOptions engine = engine_options (scenario, options, slow, late, degraded);
   EngineResult result;
   GPtrArray *timelines;
 
@@ -170,6 +173,14 @@ study_run (const Scenario *scenario, const StudyOptions *options, ReportRun *run
     }
   effort->n_instructions = program_n_instructions (program);
   run->timelines = simulate (program, scenario, options, effort);
+  if (effort->used_events && scenario->simulation.engine == ENGINE_ONE_PASS)
+    {
+      g_clear_pointer (&run->timelines, g_ptr_array_unref);
+      figures_refuse (&run->figures, RUN_FAILED,
+                      "simulation.engine = one_pass cannot follow collectives of several "
+                      "communicators that share links; take engine = auto");
+      return;
+    }
   figures_measure (g_ptr_array_index (run->timelines, 0), &run->facts, &run->figures);
 }
 
