@@ -26,3 +26,4 @@ extern const Command report_command;
 extern const Command show_command;
 extern const Command list_command;
 extern const Command validate_command;
+extern const Command calibrate_command;

@@ -11,12 +11,12 @@
 
 static const Command *const commands[] = {
   &compare_command, &run_command,  &sweep_command, &plot_command,     &report_command,
-  &net_command,     &show_command, &list_command,  &validate_command,
+  &net_command,     &show_command, &list_command,  &validate_command, &calibrate_command,
 };
 
 /* Planned: whoever reads of them elsewhere learns that they are not here. */
 static const char *const later_commands[] = {
-  "plan", "check", "import", "trace", "calibrate", NULL,
+  "plan", "check", "import", "trace", NULL,
 };
 
 /* ---- help ---- */

@@ -40,7 +40,7 @@ take_seed (const char *option, const char *value, gpointer data, GError **error)
 {
   Options *options = data;
 
-  if (!g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, NULL, NULL))
+  if (!g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, &options->seed, NULL))
     return refuse (error, option, value, "a whole number from 0");
   g_ptr_array_add (options->overrides, g_strconcat ("simulation.seed=", value, NULL));
   return TRUE;
@@ -362,6 +362,7 @@ options_init (Options *options)
   *options = (Options){
     .overrides = g_ptr_array_new_with_free_func (g_free),
     .n_jobs = g_get_num_processors (),
+    .seed = 1,
     .ranks = g_array_new (FALSE, FALSE, sizeof (guint)),
     .terminal = g_strdup ("svg"),
     .collectives = g_array_new (FALSE, FALSE, sizeof (CollectiveKind)),

@@ -42,6 +42,7 @@ typedef struct
   gboolean all_ranks;
   char *variant;       /* or NULL */
   char *terminal;      /* "svg", "png" or "pdf" */
+  guint64 seed;   /* of --seed, by default 1 */
   char *quality;       /* letters, or NULL */
   char *require;       /* bounds, or NULL */
   char *run_id;        /* --scenario, or NULL */

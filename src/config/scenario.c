@@ -239,6 +239,15 @@ scenario_file_name (const ScenarioFile *file)
 }
 
 const char *
+scenario_file_origin (const ScenarioFile *file, const char *section, const char *key)
+{
+  const Resolved *resolved = &g_array_index (file->variants, ScenarioVariant, 0).resolved;
+  const Setting *setting = resolved->settings[keys_id (keys_find (section, key))];
+
+  return setting != NULL && setting->origin == ORIGIN_SOURCE ? setting->place.file : NULL;
+}
+
+const char *
 scenario_file_title (const ScenarioFile *file)
 {
   return file->base.scenario.title;

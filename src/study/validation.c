@@ -34,17 +34,16 @@ set_measured (Prediction *prediction)
 
 /* Memory is published as the allocator reserved it, or as tensors took it. */
 static double
-peak_bytes (const Figures *figures, const char *memory_kind)
+peak_bytes (const Figures *figures, const PublishedRun *run)
 {
-  return (double)(strstr (memory_kind, "allocated") != NULL ? figures->peak_allocated_bytes
-                                                            : figures->peak_reserved_bytes);
+  gboolean is_allocated = run != NULL && strstr (run->result.memory_kind, "allocated") != NULL;
+
+  return (double)(is_allocated ? figures->peak_allocated_bytes : figures->peak_reserved_bytes);
 }
 
 static void
-take_figures (const ReportRun *report, Prediction *prediction)
+take_figures (const Figures *figures, Prediction *prediction)
 {
-  const Figures *figures = &report->figures;
-
   if (!figures_did_run (figures))
     {
       prediction->reason = g_strdup (figures->reason);
@@ -52,23 +51,36 @@ take_figures (const ReportRun *report, Prediction *prediction)
     }
   prediction->predicted[METRIC_TOKENS_PER_S_PER_GPU] = figures->tokens_per_s_per_gpu;
   prediction->predicted[METRIC_PEAK_MEMORY_GIB]
-      = peak_bytes (figures, prediction->run->result.memory_kind) / BYTES_PER_GIB;
+      = peak_bytes (figures, prediction->run) / BYTES_PER_GIB;
   prediction->fits = figures->fits;
 }
 
-/* The scenario, or NULL and why there is none. */
-static ScenarioFile *
-load_scenario (const RunSettings *settings, const char *const *overrides, char **reason)
+void
+validation_predict_scenario (const Scenario *scenario, Prediction *prediction)
+{
+  const StudyOptions options = { 0 };
+  StudyEffort effort;
+  ReportRun report;
+
+  study_run (scenario, &options, &report, &effort);
+  take_figures (&report.figures, prediction);
+  study_run_clear (&report);
+}
+
+ScenarioFile *
+validation_load_scenario (const PublishedRun *run, const char *const *overrides, char **reason)
 {
   const ScenarioOptions options = { .overrides = overrides };
   g_autoptr (GError) error = NULL;
   g_autoptr (Problems) problems = problems_new ();
-  g_autofree char *text = published_scenario (settings, &error);
+  g_autofree char *text = NULL;
   ScenarioFile *file;
 
+  if (run->unreadable == NULL)
+    text = published_scenario (&run->settings, &error);
   if (text == NULL)
     {
-      *reason = g_strdup (error->message);
+      *reason = g_strdup (run->unreadable != NULL ? run->unreadable : error->message);
       return NULL;
     }
   file = scenario_file_load_text ("run", "run", text, strlen (text), &options, problems);
@@ -80,21 +92,11 @@ load_scenario (const RunSettings *settings, const char *const *overrides, char *
 static void
 predict (Prediction *prediction, const char *const *overrides)
 {
-  const StudyOptions options = { 0 };
-  g_autoptr (ScenarioFile) file = NULL;
-  StudyEffort effort;
-  ReportRun report;
+  g_autoptr (ScenarioFile) file
+      = validation_load_scenario (prediction->run, overrides, &prediction->reason);
 
-  set_measured (prediction);
-  if (prediction->run->unreadable != NULL)
-    prediction->reason = g_strdup (prediction->run->unreadable);
-  else
-    file = load_scenario (&prediction->run->settings, overrides, &prediction->reason);
-  if (file == NULL)
-    return;
-  study_run (scenario_file_variant (file, 0), &options, &report, &effort);
-  take_figures (&report, prediction);
-  study_run_clear (&report);
+  if (file != NULL)
+    validation_predict_scenario (scenario_file_variant (file, 0), prediction);
 }
 
 static void
@@ -110,20 +112,32 @@ predict_one (guint index, gpointer data)
 }
 
 void
+validation_init (const PublishedTable *table, Validation *validation)
+{
+  const guint n = published_n_runs (table);
+
+  *validation = (Validation){ g_new0 (Prediction, n), n };
+  for (guint i = 0; i < n; i++)
+    {
+      validation->predictions[i].run = published_run (table, i);
+      set_measured (&validation->predictions[i]);
+    }
+}
+
+void
 validation_run (const PublishedTable *table, const char *const *overrides, guint n_threads,
                 StudyProgress progress, gpointer data, Validation *validation)
 {
-  const guint n = published_n_runs (table);
   struct
   {
     Prediction *predictions;
     const char *const *overrides;
-  } work = { g_new0 (Prediction, n), overrides };
+  } work;
 
-  for (guint i = 0; i < n; i++)
-    work.predictions[i].run = published_run (table, i);
-  study_pool_run (n, n_threads, predict_one, &work, progress, data);
-  *validation = (Validation){ work.predictions, n };
+  validation_init (table, validation);
+  work.predictions = validation->predictions;
+  work.overrides = overrides;
+  study_pool_run (validation->n, n_threads, predict_one, &work, progress, data);
 }
 
 void

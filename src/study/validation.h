@@ -1,6 +1,7 @@
 /* Published runs as this program predicts them, and how far off it is. */
 #pragma once
 
+#include "config/scenario.h"
 #include "study/published.h"
 #include "study/study_pool.h"
 
@@ -33,7 +34,15 @@ typedef struct
  * run's scenario, or NULL. The result is the same for any number of threads. */
 void validation_run (const PublishedTable *table, const char *const *overrides, guint n_threads,
                      StudyProgress progress, gpointer data, Validation *validation);
+/* All of @table, none predicted yet. */
+void validation_init (const PublishedTable *table, Validation *validation);
 void validation_clear (Validation *validation);
+
+/* The scenario of a run, or NULL and why there is none; the caller frees *reason. */
+ScenarioFile *validation_load_scenario (const PublishedRun *run, const char *const *overrides,
+                                        char **reason);
+/* Fills in what @scenario gives. */
+void validation_predict_scenario (const Scenario *scenario, Prediction *prediction);
 
 /* Predicted over measured, less one; NaN where either is missing. */
 double prediction_error (const Prediction *prediction, Metric metric);
