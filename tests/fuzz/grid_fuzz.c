@@ -31,7 +31,7 @@ add_lines (Grid *grid, const char *text, Problems *problems)
   gboolean good = TRUE;
 
   for (guint i = 0; lines[i] != NULL; i++)
-    good = lines[i][0] == '\0' || (good && grid_add_option (grid, lines[i], problems));
+    good = good && (lines[i][0] == '\0' || grid_add_option (grid, lines[i], problems));
   return good;
 }
 
