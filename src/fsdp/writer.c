@@ -33,12 +33,24 @@ writer_launch (Writer *writer, StreamId stream, const KernelRun *run, TimelineOp
                                                     .label = writer_label (writer, op, unit) });
 }
 
+/* Most copies of a program are alike, so each size is priced once. */
+static const KernelRun *
+cost_of_copy (Writer *writer, gint64 bytes)
+{
+  WriterCopy *copy;
+
+  for (guint i = 0; i < MIN (writer->n_copies, WRITER_KNOWN_COPIES); i++)
+    if (writer->copies[i].bytes == bytes)
+      return &writer->copies[i].run;
+  copy = &writer->copies[writer->n_copies++ % WRITER_KNOWN_COPIES];
+  *copy = (WriterCopy){ bytes, cost_fsdp_copy (writer->scenario, bytes) };
+  return &copy->run;
+}
+
 void
 writer_copy (Writer *writer, StreamId stream, gint64 bytes, guint32 unit)
 {
-  KernelRun run = cost_fsdp_copy (writer->scenario, bytes);
-
-  writer_launch (writer, stream, &run, TIMELINE_COPY, unit);
+  writer_launch (writer, stream, cost_of_copy (writer, bytes), TIMELINE_COPY, unit);
 }
 
 static TimelineOp

@@ -6,6 +6,14 @@
 
 #define WRITER_ORIGINAL_BYTES 4 /* parameters, gradients, optimizer states are kept in fp32 */
 
+#define WRITER_KNOWN_COPIES 8
+
+typedef struct
+{
+  gint64 bytes;
+  KernelRun run;
+} WriterCopy;
+
 typedef struct
 {
   Program *program;
@@ -15,6 +23,8 @@ typedef struct
   StreamId compute;
   TimelinePhase phase;
   guint micro_batch;
+  WriterCopy copies[WRITER_KNOWN_COPIES]; /* those priced last */
+  guint n_copies;
 } Writer;
 
 TimelineLabel writer_label (const Writer *writer, TimelineOp op, guint32 unit);

@@ -39,6 +39,31 @@ observe_rank (const Prepared *prepared, const RunTimes *times, gboolean events, 
   return replay_record (prepared, &observation);
 }
 
+/* A single rank is observed while it runs: there is no other to find the slowest among. */
+static Timeline *
+run_only_rank (const Prepared *prepared, const Network *network, RunTimes *times)
+{
+  g_autofree SimTime *seen = g_new0 (SimTime, prepared->n + 1);
+  g_autofree SimTime *met = g_new0 (SimTime, prepared->n + 1);
+  Observation observation = { 0, seen, met };
+
+  event_engine_run (prepared, network, times, &observation);
+  return replay_record (prepared, &observation);
+}
+
+/* Returns the slowest rank's timeline. */
+static Timeline *
+run_all_ranks (const Prepared *prepared, const Network *network, RunTimes *times,
+               EngineResult *result)
+{
+  if (result->used_events)
+    event_engine_run (prepared, network, times, NULL);
+  else
+    one_pass_run (prepared, times);
+  rank_by_end (times, prepared->n_ranks, result);
+  return observe_rank (prepared, times, result->used_events, result->slowest_rank);
+}
+
 void
 engine_run (const Program *program, const Network *network, const EngineOptions *options,
             const guint *observed, guint n_observed, EngineResult *result)
@@ -53,13 +78,10 @@ engine_run (const Program *program, const Network *network, const EngineOptions 
     = options->force_events || !engine_one_pass_applies (options) || prepared.prices.contended,
     .timelines = g_ptr_array_new_with_free_func ((GDestroyNotify)timeline_free),
   };
-  if (result->used_events)
-    event_engine_run (&prepared, network, &times);
-  else
-    one_pass_run (&prepared, &times);
+  g_ptr_array_add (result->timelines, prepared.n_ranks == 1 && result->used_events
+                                          ? run_only_rank (&prepared, network, &times)
+                                          : run_all_ranks (&prepared, network, &times, result));
   rank_by_end (&times, prepared.n_ranks, result);
-  g_ptr_array_add (result->timelines,
-                   observe_rank (&prepared, &times, result->used_events, result->slowest_rank));
   for (guint i = 0; i < n_observed && !options->folded; i++)
     if (observed[i] != result->slowest_rank)
       g_ptr_array_add (result->timelines,

@@ -194,8 +194,17 @@ end_of_window (const EventEngine *engine, SimTime move)
   return MAX (MIN (until, event_queue_next (&engine->queue)) - 1, move);
 }
 
+static void
+observe_meetings (const Prepared *prepared, const RunTimes *times, Observation *observation)
+{
+  for (guint32 i = 0; i < prepared->n; i++)
+    if (prepared->instructions[i].kind == PROGRAM_COLLECTIVE)
+      observation->met[i] = times->met[prepared_end_index (prepared, i, observation->rank)];
+}
+
 void
-event_engine_run (const Prepared *prepared, const Network *network, RunTimes *times)
+event_engine_run (const Prepared *prepared, const Network *network, RunTimes *times,
+                  Observation *only)
 {
   EventEngine engine = { .prepared = prepared, .times = times };
   Firing firing;
@@ -204,6 +213,8 @@ event_engine_run (const Prepared *prepared, const Network *network, RunTimes *ti
   event_queue_init (&engine.queue, 16);
   engine.flows = flows_new (prepared, network, &engine.queue);
   engine.clocks = rank_clocks_new (prepared, 0, prepared->n_ranks, times);
+  if (only != NULL)
+    rank_clocks_observe (engine.clocks, only);
   count_arrivals (&engine);
   for (;;)
     {
@@ -223,6 +234,8 @@ event_engine_run (const Prepared *prepared, const Network *network, RunTimes *ti
         }
     }
   g_assert (rank_clocks_are_done (engine.clocks)); /* else the ranks' programs deadlock */
+  if (only != NULL)
+    observe_meetings (prepared, times, only);
   engine_clear (&engine);
 }
 
@@ -272,7 +285,5 @@ event_engine_observe (const Prepared *prepared, const RunTimes *times, Observati
     }
   g_assert (rank_clocks_are_done (clocks));
   event_queue_clear (&ends);
-  for (guint32 i = 0; i < prepared->n; i++)
-    if (prepared->instructions[i].kind == PROGRAM_COLLECTIVE)
-      observation->met[i] = times->met[prepared_end_index (prepared, i, observation->rank)];
+  observe_meetings (prepared, times, observation);
 }

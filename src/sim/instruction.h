@@ -34,7 +34,8 @@ typedef struct
 {
   char *name;
   TimelineLane lane;
-  GArray *order; /* guint32: its LAUNCH, COLLECTIVE, RECORD, STREAM_WAIT and END_OF_STEP */
+  guint32 *order; /* its LAUNCH, COLLECTIVE, RECORD, STREAM_WAIT and END_OF_STEP; when sealed */
+  guint32 n_order;
 } ProgramStream;
 
 typedef struct
@@ -47,13 +48,15 @@ typedef struct
 
 struct _Program
 {
-  GArray *instructions; /* Instruction */
+  Instruction *instructions;
+  guint32 n_instructions, room; /* room: for so many */
   ProgramStream streams[MAX_STREAMS];
   guint n_streams;
   ProgramCommunicator communicators[MAX_COMMUNICATORS];
   guint n_communicators;
   guint n_events;
-  GArray *buffers; /* guint32: the ALLOC of each buffer */
+  guint32 *buffers; /* the ALLOC of each */
+  guint32 n_buffers, buffer_room;
   EventId passing; /* recorded and waited for at once */
   guint n_host_waits;
   guint n_warmup_steps;
@@ -68,5 +71,5 @@ struct _Program
 static inline const Instruction *
 program_instructions (const Program *program)
 {
-  return (const Instruction *)(const void *)program->instructions->data;
+  return program->instructions;
 }

@@ -101,7 +101,7 @@ prepare_run (const Program *program, const Network *network, const EngineOptions
   g_assert (program->sealed);
   *prepared = (Prepared){ .program = program,
                           .instructions = program_instructions (program),
-                          .n = program->instructions->len,
+                          .n = program->n_instructions,
                           .n_ranks = options->folded ? 1 : options->n_ranks,
                           .folded = options->folded,
                           .jitter = options->compute_jitter,

@@ -103,7 +103,9 @@ prepared_kernel_time (const Prepared *prepared, guint32 index, guint rank)
 /* ---- the two executors; each fills @times ---- */
 
 void one_pass_run (const Prepared *prepared, RunTimes *times);
-void event_engine_run (const Prepared *prepared, const Network *network, RunTimes *times);
+/* @only, where there is one rank: what it sees is written down at once. Else NULL. */
+void event_engine_run (const Prepared *prepared, const Network *network, RunTimes *times,
+                       Observation *only);
 
 /* What one rank saw of a run that is over. */
 void one_pass_observe (const Prepared *prepared, const RunTimes *times, Observation *observation);

@@ -221,12 +221,12 @@ prices_init (Prices *prices, const Program *program, const Network *network,
                       .prices = prices };
 
   *prices = (Prices){ .list = g_array_new (FALSE, FALSE, sizeof (Price)),
-                      .of_instruction = g_new0 (guint32, program->instructions->len + 1) };
+                      .of_instruction = g_new0 (guint32, program->n_instructions + 1) };
   for (guint i = 0; i < program->n_communicators; i++)
     pricing.shapes[i] = widest_shape (network, &program->communicators[i], options->n_ranks);
   find_levels (&pricing);
   prices->n_levels = pricing.levels->len;
-  for (guint32 i = 0; i < program->instructions->len; i++)
+  for (guint32 i = 0; i < program->n_instructions; i++)
     if (instructions[i].kind == PROGRAM_COLLECTIVE)
       prices->of_instruction[i] = find_kind (&pricing, &instructions[i]);
   prices->contended = is_contended (&pricing);

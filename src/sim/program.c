@@ -7,8 +7,10 @@ program_new (void)
 {
   Program *program = g_new0 (Program, 1);
 
-  program->instructions = g_array_new (FALSE, TRUE, sizeof (Instruction));
-  program->buffers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  program->room = 4096;
+  program->instructions = g_new (Instruction, program->room);
+  program->buffer_room = 1024;
+  program->buffers = g_new (guint32, program->buffer_room);
   program->passing = program_add_event (program);
   return program;
 }
@@ -21,12 +23,12 @@ program_free (Program *program)
   for (guint i = 0; i < program->n_streams; i++)
     {
       g_free (program->streams[i].name);
-      g_array_unref (program->streams[i].order);
+      g_free (program->streams[i].order);
     }
   for (guint i = 0; i < program->n_communicators; i++)
     g_free (program->communicators[i].name);
-  g_array_unref (program->instructions);
-  g_array_unref (program->buffers);
+  g_free (program->instructions);
+  g_free (program->buffers);
   g_free (program->position);
   g_free (program->turn);
   g_free (program->launch_order);
@@ -40,7 +42,6 @@ program_add_stream (Program *program, const char *name, TimelineLane lane)
   ProgramStream *stream = &program->streams[program->n_streams];
   stream->name = g_strdup (name);
   stream->lane = lane;
-  stream->order = g_array_new (FALSE, FALSE, sizeof (guint32));
   return (StreamId)program->n_streams++;
 }
 
@@ -71,7 +72,9 @@ static void
 append (Program *program, const Instruction *instruction)
 {
   g_assert (!program->sealed);
-  g_array_append_val (program->instructions, *instruction);
+  if (program->n_instructions == program->room)
+    program->instructions = g_renew (Instruction, program->instructions, program->room *= 2);
+  program->instructions[program->n_instructions++] = *instruction;
 }
 
 /* A run of n kernels that the host launches at an even pace. On the device it is
@@ -166,25 +169,26 @@ program_host_delay (Program *program)
 BufferId
 program_alloc (Program *program, StreamId pool, MemoryKind kind, gint64 bytes, guint32 unit)
 {
-  guint32 index = program->instructions->len;
+  guint32 index = program->n_instructions;
 
   g_assert (pool < program->n_streams && bytes >= 0);
   append (program, &(Instruction){ .kind = PROGRAM_ALLOC,
                                    .stream = pool,
                                    .detail = (guint8)kind,
-                                   .id = program->buffers->len,
+                                   .id = program->n_buffers,
                                    .bytes = bytes,
                                    .label = { .unit = unit } });
-  g_array_append_val (program->buffers, index);
-  return program->buffers->len - 1;
+  if (program->n_buffers == program->buffer_room)
+    program->buffers = g_renew (guint32, program->buffers, program->buffer_room *= 2);
+  program->buffers[program->n_buffers] = index;
+  return program->n_buffers++;
 }
 
 void
 program_free_buffer (Program *program, BufferId buffer, guint32 used_by)
 {
-  g_assert (buffer < program->buffers->len);
-  guint32 origin = g_array_index (program->buffers, guint32, buffer);
-  Instruction instruction = g_array_index (program->instructions, Instruction, origin);
+  g_assert (buffer < program->n_buffers);
+  Instruction instruction = program->instructions[program->buffers[buffer]];
 
   instruction.kind = PROGRAM_FREE;
   instruction.used_by = used_by;
@@ -209,7 +213,7 @@ program_end_of_step (Program *program, StreamId compute)
 guint
 program_n_instructions (const Program *program)
 {
-  return program->instructions->len;
+  return program->n_instructions;
 }
 
 /* ---- sealing ---- */
@@ -237,13 +241,26 @@ runs_on_stream (const Instruction *instruction)
   return FALSE;
 }
 
+/* Room for what each stream runs. */
 static void
-put_on_stream (Program *program, Instruction *instruction, guint32 index)
+make_streams (Program *program)
 {
-  GArray *order = program->streams[instruction->stream].order;
+  guint32 n[MAX_STREAMS] = { 0 };
 
-  program->position[index] = order->len;
-  g_array_append_val (order, index);
+  for (guint32 i = 0; i < program->n_instructions; i++)
+    if (runs_on_stream (&program->instructions[i]))
+      n[program->instructions[i].stream]++;
+  for (guint i = 0; i < program->n_streams; i++)
+    program->streams[i].order = g_new (guint32, n[i] + 1);
+}
+
+static void
+put_on_stream (Program *program, const Instruction *instruction, guint32 index)
+{
+  ProgramStream *stream = &program->streams[instruction->stream];
+
+  program->position[index] = stream->n_order;
+  stream->order[stream->n_order++] = index;
 }
 
 /* Ties every wait to the recording it means: the latest before it. */
@@ -274,21 +291,22 @@ check_buffer (const Instruction *instruction, gboolean *live)
 void
 program_seal (Program *program, guint n_warmup_steps)
 {
-  guint n = program->instructions->len;
+  guint n = program->n_instructions;
   g_autofree guint32 *latest = g_new (guint32, program->n_events);
-  g_autofree gboolean *live = g_new0 (gboolean, program->buffers->len + 1);
+  g_autofree gboolean *live = g_new0 (gboolean, program->n_buffers + 1);
   guint32 turns[MAX_COMMUNICATORS] = { 0 };
   guint32 n_launched = 0;
   SimTime host = 0;
 
   g_assert (!program->sealed && n_warmup_steps < program->n_steps);
   memset (latest, 0xff, program->n_events * sizeof (guint32));
+  make_streams (program);
   program->position = g_new0 (guint32, n);
   program->turn = g_new0 (guint32, n);
   program->launch_order = g_new0 (guint32, n);
   for (guint32 i = 0; i < n; i++)
     {
-      Instruction *instruction = &g_array_index (program->instructions, Instruction, i);
+      Instruction *instruction = &program->instructions[i];
 
       instruction->segment = program->n_host_waits;
       instruction->host_before = host;

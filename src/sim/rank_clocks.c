@@ -79,13 +79,13 @@ lay_out_streams (RankClocks *clocks)
 
   for (guint i = 0; i < clocks->n_streams; i++)
     {
-      const GArray *order = program->streams[i].order;
+      const ProgramStream *stream = &program->streams[i];
 
-      clocks->n_work[i] = order->len;
-      clocks->work[i] = g_new0 (Work, order->len + 1);
-      for (guint32 k = 0; k < order->len; k++)
+      clocks->n_work[i] = stream->n_order;
+      clocks->work[i] = g_new (Work, stream->n_order + 1);
+      for (guint32 k = 0; k < stream->n_order; k++)
         {
-          guint32 index = g_array_index (order, guint32, k);
+          guint32 index = stream->order[k];
           const Instruction *from = &clocks->prepared->instructions[index];
           gboolean waits = from->kind == PROGRAM_STREAM_WAIT;
 

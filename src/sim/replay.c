@@ -15,7 +15,8 @@ typedef struct
 {
   const Prepared *prepared;
   const Observation *observation;
-  Timeline *timeline;
+  Timeline *timeline; /* its arrays are longer than what is in them, until the end */
+  guint32 n_records, n_changes;
   SimTime host;
   guint32 host_record; /* the last wait of the host that blocked */
   Taken streams[MAX_STREAMS];
@@ -27,8 +28,8 @@ typedef struct
 static guint32
 add_record (Replay *replay, const TimelineRecord *record)
 {
-  g_array_append_val (replay->timeline->records, *record);
-  return replay->timeline->records->len - 1;
+  g_array_index (replay->timeline->records, TimelineRecord, replay->n_records) = *record;
+  return replay->n_records++;
 }
 
 /* The later of the two; the first where they are equal. */
@@ -143,15 +144,14 @@ change_memory (Replay *replay, const Instruction *instruction)
   for (guint i = 0; i < replay->prepared->program->n_streams; i++)
     if ((instruction->used_by & (1u << i)) != 0)
       change.reusable = MAX (change.reusable, replay->streams[i].until);
-  g_array_append_val (replay->timeline->changes, change);
+  g_array_index (replay->timeline->changes, MemoryChange, replay->n_changes++) = change;
 }
 
 static void
-begin_step (Timeline *timeline)
+begin_step (const Replay *replay)
 {
-  TimelineStep step
-      = { .first_record = timeline->records->len, .first_change = timeline->changes->len };
-  g_array_append_val (timeline->steps, step);
+  TimelineStep step = { .first_record = replay->n_records, .first_change = replay->n_changes };
+  g_array_append_val (replay->timeline->steps, step);
 }
 
 static void
@@ -165,7 +165,7 @@ end_step (Replay *replay, const Instruction *instruction)
   if (instruction->id + 1 == program->n_warmup_steps)
     timeline->origin = end;
   if (instruction->id + 1 < program->n_steps)
-    begin_step (timeline);
+    begin_step (replay);
 }
 
 static void
@@ -202,7 +202,7 @@ replay_instruction (Replay *replay, guint32 index)
       change_memory (replay, instruction);
       break;
     case PROGRAM_END_OF_LOAD:
-      begin_step (replay->timeline);
+      begin_step (replay);
       break;
     case PROGRAM_END_OF_STEP:
       end_step (replay, instruction);
@@ -210,6 +210,33 @@ replay_instruction (Replay *replay, guint32 index)
     case N_INSTRUCTIONS:
       break;
     }
+}
+
+/* An array of @n elements, whatever they hold. */
+static void
+stretch (GArray **array, gsize element_bytes, guint n)
+{
+  g_array_unref (*array);
+  *array = g_array_sized_new (FALSE, FALSE, (guint)element_bytes, n);
+  g_array_set_size (*array, n);
+}
+
+/* As many records and changes as there can be. */
+static void
+make_room (const Replay *replay)
+{
+  guint n_records = 0, n_changes = 0;
+
+  for (guint32 i = 0; i < replay->prepared->n; i++)
+    {
+      const guint8 kind = replay->prepared->instructions[i].kind;
+
+      n_records
+          += kind == PROGRAM_LAUNCH || kind == PROGRAM_COLLECTIVE || kind == PROGRAM_HOST_WAIT;
+      n_changes += kind == PROGRAM_ALLOC || kind == PROGRAM_FREE;
+    }
+  stretch (&replay->timeline->records, sizeof (TimelineRecord), n_records);
+  stretch (&replay->timeline->changes, sizeof (MemoryChange), n_changes);
 }
 
 Timeline *
@@ -232,8 +259,11 @@ replay_record (const Prepared *prepared, const Observation *observation)
   replay.timeline->n_warmup_steps = program->n_warmup_steps;
   for (guint i = 0; i < program->n_streams; i++)
     g_ptr_array_add (replay.timeline->stream_names, g_strdup (program->streams[i].name));
+  make_room (&replay);
   for (guint32 i = 0; i < prepared->n; i++)
     replay_instruction (&replay, i);
+  g_array_set_size (replay.timeline->records, replay.n_records);
+  g_array_set_size (replay.timeline->changes, replay.n_changes);
   g_free (replay.events);
   return replay.timeline;
 }

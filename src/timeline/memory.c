@@ -73,36 +73,34 @@ typedef struct
   gint64 in_use;
   gint64 waiting; /* freed, but a stream that used it is not past it */
   gint64 most;
-  GArray *frees; /* MemoryChange, by the time from which they are reusable */
-  guint next_free;
+  const MemoryChange **frees; /* by the time from which they are reusable */
+  guint next_free, n_frees, room;
 } Pool;
 
 static void
 pool_free (Pool *pool, const MemoryChange *change)
 {
-  guint at = pool->frees->len;
+  guint at = pool->n_frees;
 
+  if (pool->n_frees == pool->room)
+    {
+      pool->room = MAX (2 * pool->room, 256);
+      pool->frees = g_renew (const MemoryChange *, pool->frees, pool->room);
+    }
   pool->in_use += change->bytes;
   pool->waiting -= change->bytes;
   /* Streams go forward, so the place is at or near the end. */
-  while (at > pool->next_free
-         && g_array_index (pool->frees, MemoryChange, at - 1).reusable > change->reusable)
-    at--;
-  g_array_insert_vals (pool->frees, at, change, 1);
+  for (; at > pool->next_free && pool->frees[at - 1]->reusable > change->reusable; at--)
+    pool->frees[at] = pool->frees[at - 1];
+  pool->frees[at] = change;
+  pool->n_frees++;
 }
 
 static void
 pool_alloc (Pool *pool, const MemoryChange *change)
 {
-  while (pool->next_free < pool->frees->len)
-    {
-      const MemoryChange *next = &g_array_index (pool->frees, MemoryChange, pool->next_free);
-
-      if (next->reusable > change->time)
-        break;
-      pool->waiting += next->bytes;
-      pool->next_free++;
-    }
+  while (pool->next_free < pool->n_frees && pool->frees[pool->next_free]->reusable <= change->time)
+    pool->waiting += pool->frees[pool->next_free++]->bytes;
   pool->in_use += change->bytes;
   pool->most = MAX (pool->most, pool->in_use + pool->waiting);
 }
@@ -118,8 +116,6 @@ measure_reserved (const Timeline *timeline)
       const MemoryChange *change = change_at (timeline, i);
       Pool *pool = &pools[change->pool];
 
-      if (pool->frees == NULL)
-        pool->frees = g_array_new (FALSE, FALSE, sizeof (MemoryChange));
       if (change->bytes < 0)
         pool_free (pool, change);
       else
@@ -128,7 +124,7 @@ measure_reserved (const Timeline *timeline)
   for (guint p = 0; p < G_N_ELEMENTS (pools); p++)
     {
       reserved += pools[p].most;
-      g_clear_pointer (&pools[p].frees, g_array_unref);
+      g_free (pools[p].frees);
     }
   return reserved;
 }
