@@ -6,9 +6,9 @@
 #include "report/format.h"
 #include "report/plot_text.h"
 
-/* Quotes are doubled, and what would end the line becomes a space. */
+/* In single quotes, where gnuplot takes all but the quote as it is; it is doubled. */
 static void
-append_quoted (GString *script, const char *text)
+append_single_quoted (GString *script, const char *text)
 {
   g_string_append_c (script, '\'');
   for (; *text != '\0'; text++)
@@ -17,6 +17,30 @@ append_quoted (GString *script, const char *text)
     else
       g_string_append_c (script, g_ascii_iscntrl (*text) ? ' ' : *text);
   g_string_append_c (script, '\'');
+}
+
+/* In double quotes, where backslash and backquote mean something as well. */
+static void
+append_double_quoted (GString *script, const char *text)
+{
+  g_string_append_c (script, '"');
+  for (; *text != '\0'; text++)
+    if (strchr ("\"\\`", *text) != NULL)
+      g_string_append_printf (script, "\\%03o", (guint)*text);
+    else
+      g_string_append_c (script, g_ascii_iscntrl (*text) ? ' ' : *text);
+  g_string_append_c (script, '"');
+}
+
+/* What would end the line becomes a space. gnuplot 5.4 reads no text in single
+ * quotes that begins with one. */
+static void
+append_quoted (GString *script, const char *text)
+{
+  if (text[0] == '\'')
+    append_double_quoted (script, text);
+  else
+    append_single_quoted (script, text);
 }
 
 void

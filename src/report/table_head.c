@@ -10,8 +10,10 @@
 static char *
 describe_scenario (const ReportEntry *entry)
 {
-  return g_strdup_printf ("%s (%s, %.*s)", entry->scenario->title, entry->scenario->scenario_name,
-                          HASH_DIGITS, entry->scenario->sha256);
+  const char *title = entry->scenario->title;
+
+  return g_strdup_printf ("%s%s(%s, %.*s)", title, title[0] != '\0' ? " " : "",
+                          entry->scenario->scenario_name, HASH_DIGITS, entry->scenario->sha256);
 }
 
 static char *
@@ -20,9 +22,10 @@ describe_cluster (const ReportEntry *entry)
   const Scenario *scenario = entry->run.scenario;
   char peak[FORMAT_SIZE];
 
-  return g_strdup_printf ("%s, %u nodes x %u %s; MFU of %s TFLOP/s, the dense %s peak",
+  return g_strdup_printf ("%s, %u node%s x %u %s; MFU of %s TFLOP/s, the dense %s peak",
                           scenario->cluster.name, scenario->cluster.nodes,
-                          scenario->cluster.gpus_per_node, scenario->gpu.name,
+                          scenario->cluster.nodes == 1 ? "" : "s", scenario->cluster.gpus_per_node,
+                          scenario->gpu.name,
                           format_real (peak, "%.4g", entry->run.facts.peak_flops / 1e12),
                           Dtype_words[scenario->fsdp.param_dtype]);
 }
