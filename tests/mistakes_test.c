@@ -246,6 +246,11 @@ static const MistakeCase contradictions[] = {
     "s.ini:8:9: [simulation] steps: 4 layers x grad_accum 10000 x 1001 steps with warmup_steps" },
   { "[variant a]\nmodel.ffn_hidden = 4194304\nmodel.hidden = 1048576\nmodel.layers = 10000\n",
     "s.ini:8:16: [model] layers: the model has over 2^50 parameters" },
+  { "nodes = 131072\n[simulation]\nranks = all\nsteps = 1000\n",
+    "s.ini:8:9: [simulation] steps: 1048576 ranks by themselves, each of 4004 passes through "
+    "blocks, take too long; up to 249750 ranks would do" },
+  { "[timing]\nforward = 1h\nbackward = 2h\n", "s.ini:7:12: [timing] backward: '2h' is out" },
+  { "[timing]\nforward = 1h\nbackward = 1min\n", "s.ini:6:11: [timing] forward: the run may" },
   { "[timing]\nforward = 1h\n[training]\ngrad_accum = 1000\n",
     "s.ini:8:14: [training] grad_accum: the run may last" },
 };
@@ -288,8 +293,7 @@ keys_without_effect_are_no_mistake (void **state)
 static const MistakeCase sweeps[] = {
   { "[sweep]\ncluster.nodes = 1,2,x\n", "s.ini:6:21: [cluster] nodes: not a number" },
   { "[sweep]\ncluster.nodes = 1,  0\n", "s.ini:6:21: [cluster] nodes: '0' is out of range" },
-  { "[sweep]\ncluster.nodes = 1,,2\n",
-    "s.ini:6:19: [cluster] nodes: an empty value in the list" },
+  { "[sweep]\ncluster.nodes = 1,,2\n", "s.ini:6:19: [cluster] nodes: an empty value in the list" },
   { "[sweep]\ncluster.nodes =\n", "s.ini:6:16: [cluster] nodes: no values" },
   { "[sweep]\nnodes = 1,2\n",
     "s.ini:6:1: [sweep] nodes: expected section.key; did you mean 'cluster.nodes'?" },

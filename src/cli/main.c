@@ -32,6 +32,7 @@ main (int argc, char **argv)
   setlocale (LC_ALL, "");
   setlocale (LC_NUMERIC, "C");
   signal (SIGPIPE, SIG_IGN); /* a closed pipe is a write error, with a message */
+  signal (SIGXFSZ, SIG_IGN); /* so is a file that the system lets grow no further */
   signal (SIGABRT, exit_for_bug);
   g_set_prgname ("fsdpsim");
   return (int)commands_run (argc, argv);

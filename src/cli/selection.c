@@ -2,6 +2,7 @@
 
 #include "cli/selection.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "cli/output.h"
@@ -9,6 +10,8 @@
 #include "cli/scenarios.h"
 #include "config/suggest.h"
 #include "study/study_many.h"
+
+#define MOST_RANK_PASSES 0x1p20
 
 /* ---- names that tell variants apart ---- */
 
@@ -122,6 +125,29 @@ ranks_exist (const Selection *selection, const Options *options, GError **error)
   return TRUE;
 }
 
+/* Timelines are held in memory: about 4 KB a rank, block and pass, with their files. */
+static gboolean
+ranks_fit (const Selection *selection, const Options *options, GError **error)
+{
+  for (guint i = 0; i < selection->variants->len; i++)
+    {
+      const Scenario *variant = &g_array_index (selection->variants, Scenario, i);
+      const guint n_ranks = options->all_ranks ? scenario_ranks (variant) : options->ranks->len;
+      const double passes
+          = (double)variant->model.layers * variant->training.grad_accum
+            * ((double)variant->simulation.steps + variant->simulation.warmup_steps);
+      const double most = MAX (MOST_RANK_PASSES / passes, 1);
+
+      if (n_ranks <= most)
+        continue;
+      g_set_error (error, CLI_ERROR, EXIT_USAGE,
+                   "--ranks: timelines of %u ranks of %s are too much; up to %.0f would do",
+                   n_ranks, variant->variant, floor (most));
+      return FALSE;
+    }
+  return TRUE;
+}
+
 /* ---- filling the selection ---- */
 
 static void
@@ -176,7 +202,8 @@ selection_load (Selection *selection, const Options *options, GError **error)
       add_variant (selection, i, k);
   if (loaded)
     make_names_unique (selection);
-  loaded = loaded && ranks_exist (selection, options, error);
+  loaded
+      = loaded && ranks_exist (selection, options, error) && ranks_fit (selection, options, error);
   if (!loaded)
     selection_clear (selection);
   return loaded;
@@ -193,7 +220,8 @@ selection_load_one (Selection *selection, const Options *options, GError **error
         = find_variant (g_ptr_array_index (selection->files, 0), options->variant, &index, error);
   if (loaded)
     add_variant (selection, 0, index);
-  loaded = loaded && ranks_exist (selection, options, error);
+  loaded
+      = loaded && ranks_exist (selection, options, error) && ranks_fit (selection, options, error);
   if (!loaded)
     selection_clear (selection);
   return loaded;

@@ -7,7 +7,8 @@
 #define MOST_RANKS        (1u << 20)
 #define MOST_TOKENS       0x1p31
 #define MOST_PARAMETERS   0x1p50
-#define MOST_BLOCK_PASSES 5e6
+#define MOST_BLOCK_PASSES 5e5 /* 4 GB and some ten seconds */
+#define MOST_RANK_PASSES  1e9 /* half an hour */
 #define MOST_BYTES        0x1p62
 /* Picoseconds are 63 bits, which is 106 days. */
 #define MOST_DAYS 90
@@ -56,22 +57,49 @@ limit_tokens (const Resolved *resolved, const Scenario *scenario, Problems *prob
   note (problems, blamed, message);
 }
 
+/* Of one rank in the whole run. */
+static double
+block_passes (const Scenario *scenario)
+{
+  double steps = (double)scenario->simulation.steps + scenario->simulation.warmup_steps;
+
+  return scenario->model.layers * (double)scenario->training.grad_accum * steps;
+}
+
 static void
 limit_block_passes (const Resolved *resolved, const Scenario *scenario, Problems *problems)
 {
   const Setting *blamed = BLAME (resolved, ID_model_layers, ID_training_grad_accum,
                                  ID_simulation_steps, ID_simulation_warmup_steps);
-  double steps = (double)scenario->simulation.steps + scenario->simulation.warmup_steps;
   g_autofree char *message = NULL;
 
-  if (blamed == NULL
-      || scenario->model.layers * (double)scenario->training.grad_accum * steps
-             <= MOST_BLOCK_PASSES)
+  if (blamed == NULL || block_passes (scenario) <= MOST_BLOCK_PASSES)
     return;
   message = g_strdup_printf (
       "%u layers x grad_accum %u x %.0f steps with warmup_steps is too long a "
       "run; a product up to %.0f would do",
-      scenario->model.layers, scenario->training.grad_accum, steps, MOST_BLOCK_PASSES);
+      scenario->model.layers, scenario->training.grad_accum,
+      (double)scenario->simulation.steps + scenario->simulation.warmup_steps, MOST_BLOCK_PASSES);
+  note (problems, blamed, message);
+}
+
+/* Where each rank runs by itself. */
+static void
+limit_rank_passes (const Resolved *resolved, const Scenario *scenario, Problems *problems)
+{
+  const Setting *blamed
+      = BLAME (resolved, ID_simulation_ranks, ID_simulation_compute_jitter, ID_simulation_straggler,
+               ID_cluster_nodes, ID_cluster_gpus_per_node, ID_model_layers, ID_training_grad_accum,
+               ID_simulation_steps, ID_simulation_warmup_steps);
+  double passes = block_passes (scenario);
+  g_autofree char *message = NULL;
+
+  if (blamed == NULL || scenario->simulation.ranks != RANKS_ALL
+      || passes * scenario_ranks (scenario) <= MOST_RANK_PASSES)
+    return;
+  message = g_strdup_printf ("%u ranks by themselves, each of %.0f passes through blocks, take too "
+                             "long; up to %.0f ranks would do",
+                             scenario_ranks (scenario), passes, floor (MOST_RANK_PASSES / passes));
   note (problems, blamed, message);
 }
 
@@ -290,21 +318,59 @@ limit_activations (const Resolved *resolved, const Scenario *scenario, Problems 
           "activations would pass 2^60 bytes; a smaller micro_batch or seq_len would do");
 }
 
+/* The largest of the given times. */
+static KeyId
+longest_timing (const TimingConfig *timing)
+{
+  static const KeyId ids[] = {
+#define TIMING(key, what) ID_timing_##key,
+#include "config/timing.def"
+#undef TIMING
+  };
+  const gint64 times[] = {
+#define TIMING(key, what) timing->key,
+#include "config/timing.def"
+#undef TIMING
+  };
+  guint longest = 0;
+
+  for (guint i = 1; i < G_N_ELEMENTS (times); i++)
+    if (times[i] > times[longest])
+      longest = i;
+  return ids[longest];
+}
+
+/* What most of the time comes from. */
+static const Setting *
+blame_for_time (const Resolved *resolved, const Scenario *scenario)
+{
+  double compute = compute_seconds_at_most (scenario) * slowness_at_most (&scenario->simulation);
+  double network
+      = collective_seconds_at_most (scenario) * degradation_at_most (&scenario->simulation);
+
+  if (host_and_given_seconds_at_most (scenario) > MAX (compute, network))
+    return BLAME (resolved, longest_timing (&scenario->timing), ID_training_grad_accum,
+                  ID_simulation_steps, ID_simulation_warmup_steps, ID_model_layers);
+  if (network > compute)
+    return BLAME (resolved, ID_cluster_nodes, ID_cluster_ring_bandwidth, ID_cluster_nic_bandwidth,
+                  ID_training_grad_accum, ID_simulation_steps, ID_simulation_warmup_steps,
+                  ID_model_layers);
+  return BLAME (resolved, ID_training_micro_batch, ID_training_seq_len, ID_training_grad_accum,
+                ID_simulation_steps, ID_simulation_warmup_steps, ID_simulation_straggler,
+                ID_model_layers, ID_gpu_matmul_flops, ID_gpu_fp32_flops, ID_gpu_memory_bandwidth);
+}
+
 static void
 limit_time (const Resolved *resolved, const Scenario *scenario, Problems *problems)
 {
-  static const KeyId ids[]
-      = { ID_training_micro_batch, ID_training_seq_len,        ID_training_grad_accum,
-          ID_simulation_steps,     ID_simulation_warmup_steps, ID_simulation_straggler,
-          ID_model_layers,         ID_gpu_matmul_flops,        ID_gpu_fp32_flops,
-          ID_gpu_memory_bandwidth, ID_cluster_nodes,           ID_cluster_ring_bandwidth,
-          ID_cluster_nic_bandwidth };
-  const Setting *blamed = check_blame (resolved, ids, G_N_ELEMENTS (ids));
   double days = seconds_at_most (scenario) / 86400;
+  const Setting *blamed;
   g_autofree char *message = NULL;
 
-  if (blamed == NULL || days <= MOST_DAYS)
+  if (days <= MOST_DAYS)
     return;
+  blamed = blame_for_time (resolved, scenario);
+  g_assert (blamed != NULL);
   message
       = g_strdup_printf ("the run may last %.3g days of simulated time; up to %d would do: fewer "
                          "steps, tokens or layers, or faster hardware",
@@ -320,6 +386,7 @@ check_limits (const Resolved *resolved, const Scenario *scenario, Problems *prob
   limit_ranks (resolved, scenario, problems);
   limit_tokens (resolved, scenario, problems);
   limit_block_passes (resolved, scenario, problems);
+  limit_rank_passes (resolved, scenario, problems);
   limit_model (resolved, scenario, problems);
   limit_activations (resolved, scenario, problems);
   /* The rest reckons with all figures; with any of these broken it would only repeat them. */
