@@ -20,6 +20,7 @@ typedef struct
 extern const Command compare_command;
 extern const Command run_command;
 extern const Command sweep_command;
+extern const Command plan_command;
 extern const Command net_command;
 extern const Command plot_command;
 extern const Command report_command;

@@ -10,21 +10,51 @@
 #include "config/suggest.h"
 
 static const Command *const commands[] = {
-  &compare_command, &run_command,  &sweep_command, &plot_command,     &report_command,
-  &net_command,     &show_command, &list_command,  &validate_command, &calibrate_command,
+  &compare_command, &run_command,      &sweep_command,     &plan_command,
+  &plot_command,    &report_command,   &net_command,       &show_command,
+  &list_command,    &validate_command, &calibrate_command,
 };
 
 /* Planned: whoever reads of them elsewhere learns that they are not here. */
 static const char *const later_commands[] = {
-  "plan", "check", "import", "trace", NULL,
+  "check",
+  "import",
+  "trace",
+  NULL,
 };
 
 /* ---- help ---- */
 
+/* Beside the other lines of the help, so many fit a terminal. */
+#define MOST_OPTION_LINES 15
+
+static guint
+count_lines (const char *text)
+{
+  guint n = 0;
+
+  for (; *text != '\0'; text++)
+    n += *text == '\n';
+  return n;
+}
+
+/* Where there are many, those of every command take one line. */
+static char *
+list_options (const Command *command)
+{
+  g_autofree char *list = options_list (command->options | OPTION_EVERYWHERE);
+  g_autofree char *own = options_list (command->options);
+
+  if (count_lines (list) <= MOST_OPTION_LINES)
+    return g_steal_pointer (&list);
+  return g_strconcat (
+      own, "  -q, -v, -h, --version           Quiet, verbose, this help, the version\n", NULL);
+}
+
 static char *
 command_help (const Command *command)
 {
-  g_autofree char *list = options_list (command->options | OPTION_EVERYWHERE);
+  g_autofree char *list = list_options (command);
 
   return g_strdup_printf ("Usage: fsdpsim %s [OPTION...] %s\n\n%s.\n\nOptions:\n%s\nExamples:\n%s",
                           command->name, command->arguments, command->summary, list,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "report/budget.h"
+#include "study/plan_find.h"
 
 typedef enum
 {
@@ -15,8 +16,10 @@ typedef enum
   OPTION_VARIANT = 1 << 6,
   OPTION_TERMINAL = 1 << 7,
   OPTION_MAN_FORMAT = 1 << 8, /* -f takes "man" too; no option of its own */
-  OPTION_VARY = 1 << 16,      /* those of `sweep` alone */
-  OPTION_BUDGET = 1 << 17,    /* --tokens, --price */
+  OPTION_VARY = 1 << 16,
+  OPTION_SWEEP = 1 << 18,  /* those of `sweep` alone */
+  OPTION_PLAN = 1 << 19,   /* those of `plan` alone */
+  OPTION_BUDGET = 1 << 17, /* --tokens, --price */
   OPTION_QUALITY = 1 << 20,
   OPTION_REQUIRE = 1 << 21,
   OPTION_RUN_ID = 1 << 22,
@@ -42,7 +45,7 @@ typedef struct
   gboolean all_ranks;
   char *variant;       /* or NULL */
   char *terminal;      /* "svg", "png" or "pdf" */
-  guint64 seed;   /* of --seed, by default 1 */
+  guint64 seed;        /* of --seed, by default 1 */
   char *quality;       /* letters, or NULL */
   char *require;       /* bounds, or NULL */
   char *run_id;        /* --scenario, or NULL */
@@ -55,6 +58,8 @@ typedef struct
   guint shard, n_shards;     /* 1 of 1 where not asked for */
   gboolean merge;
   Budget budget;
+  PlanLimits limits; /* of `plan`; tokens and price are in the budget */
+  FindWhat find;
   gboolean quiet, verbose, help, version;
   GPtrArray *arguments; /* char *, what is no option */
 } Options;

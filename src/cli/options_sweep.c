@@ -87,3 +87,78 @@ options_take_price (const char *option, const char *value, gpointer data, GError
     return refuse (error, option, value, "the price of a GPU for an hour, such as 2.5");
   return TRUE;
 }
+
+/* ---- what a plan may use ---- */
+
+static gboolean
+take_count (const char *option, const char *value, guint most, guint *count, GError **error)
+{
+  guint64 number;
+
+  if (!g_ascii_string_to_unsigned (value, 10, 1, most, &number, NULL))
+    return refuse (error, option, value, "a whole number from 1");
+  *count = (guint)number;
+  return TRUE;
+}
+
+gboolean
+options_take_gpus (const char *option, const char *value, gpointer data, GError **error)
+{
+  return take_count (option, value, 1 << 20, &((Options *)data)->limits.max_gpus, error);
+}
+
+gboolean
+options_take_global_batch (const char *option, const char *value, gpointer data, GError **error)
+{
+  return take_count (option, value, 1 << 30, &((Options *)data)->limits.global_batch, error);
+}
+
+gboolean
+options_take_deadline (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+  double time_ps;
+
+  if (!units_parse_real (UNIT_KIND_TIME, value, &time_ps, NULL) || time_ps < 1e12)
+    return refuse (error, option, value, "a time such as 30d or 12h");
+  options->limits.deadline_s = time_ps * 1e-12;
+  return TRUE;
+}
+
+gboolean
+options_take_budget (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+
+  if (!units_parse_real (UNIT_KIND_NUMBER, value, &options->limits.budget, NULL)
+      || options->limits.budget <= 0)
+    return refuse (error, option, value, "a sum of money, such as 50000");
+  return TRUE;
+}
+
+gboolean
+options_take_headroom (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+  double share;
+
+  if (!units_parse_real (UNIT_KIND_PERCENT, value, &share, NULL) || share >= 1)
+    return refuse (error, option, value, "a percentage below 100%, such as 5%");
+  options->limits.headroom = share;
+  return TRUE;
+}
+
+gboolean
+options_take_find (const char *option, const char *value, gpointer data, GError **error)
+{
+  static const char *const words[] = { "micro_batch", "seq_len", "nodes", NULL };
+  Options *options = data;
+
+  for (guint i = 0; words[i] != NULL; i++)
+    if (g_str_equal (words[i], value))
+      {
+        options->find = FIND_MICRO_BATCH + i;
+        return TRUE;
+      }
+  return refuse (error, option, value, "micro_batch, seq_len or nodes");
+}

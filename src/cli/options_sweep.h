@@ -9,4 +9,13 @@ gboolean options_take_points (const char *option, const char *value, gpointer da
 gboolean options_take_shard (const char *option, const char *value, gpointer data, GError **error);
 gboolean options_take_merge (const char *option, const char *value, gpointer data, GError **error);
 gboolean options_take_tokens (const char *option, const char *value, gpointer data, GError **error);
+gboolean options_take_gpus (const char *option, const char *value, gpointer data, GError **error);
+gboolean options_take_deadline (const char *option, const char *value, gpointer data,
+                                GError **error);
+gboolean options_take_budget (const char *option, const char *value, gpointer data, GError **error);
+gboolean options_take_global_batch (const char *option, const char *value, gpointer data,
+                                    GError **error);
+gboolean options_take_headroom (const char *option, const char *value, gpointer data,
+                                GError **error);
+gboolean options_take_find (const char *option, const char *value, gpointer data, GError **error);
 gboolean options_take_price (const char *option, const char *value, gpointer data, GError **error);

@@ -227,6 +227,14 @@ selection_load_one (Selection *selection, const Options *options, GError **error
   return loaded;
 }
 
+gboolean
+selection_find_variant (const ScenarioFile *file, const Options *options, guint *index,
+                        GError **error)
+{
+  *index = 0;
+  return options->variant == NULL || find_variant (file, options->variant, index, error);
+}
+
 void
 selection_clear (Selection *selection)
 {

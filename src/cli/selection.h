@@ -20,6 +20,9 @@ typedef struct
 gboolean selection_load (Selection *selection, const Options *options, GError **error);
 /* Takes one variant of one scenario: that of --variant, or the first. */
 gboolean selection_load_one (Selection *selection, const Options *options, GError **error);
+/* Of the only file the variant that --variant names, or the first. */
+gboolean selection_find_variant (const ScenarioFile *file, const Options *options, guint *index,
+                                 GError **error);
 void selection_clear (Selection *selection);
 
 /* Simulates what was selected, once; progress goes to a terminal as "compare: 3/8 variants". */

@@ -151,6 +151,6 @@ const Command sweep_command = {
   .min_arguments = 1,
   .max_arguments = G_MAXUINT,
   .options = OPTION_SET | OPTION_OUTPUT | OPTION_FORMAT | OPTION_JOBS | OPTION_SEED | OPTION_VARY
-             | OPTION_BUDGET,
+             | OPTION_SWEEP | OPTION_BUDGET,
   .run = run_sweep,
 };

@@ -4,6 +4,7 @@
 #include "config/checks.h"
 #include "config/derive.h"
 #include "config/scenario_file.h"
+#include "config/show.h"
 #include "config/value.h"
 
 #include <string.h>
@@ -220,14 +221,16 @@ refuse_value (const KeyInfo *key, GError *error, char **reason)
   return FALSE;
 }
 
-gboolean
-cells_fill (Cells *cells, gsize cell, guint variant, Scenario *scenario, char **reason)
+/* @settings: room for one a key, to which @filled then points. */
+static gboolean
+fill (Cells *cells, gsize cell, guint variant, Setting *settings, ScenarioVariant *filled,
+      char **reason)
 {
   const Base *base = find_base (cells, cell, variant);
-  g_autofree Setting *settings = g_new (Setting, cells->n_keys + 1);
+  Scenario *scenario = &filled->scenario;
   g_autoptr (Problems) problems = NULL;
-  Resolved resolved = base->resolved;
 
+  filled->resolved = base->resolved;
   value_copy_scenario (&base->bound, scenario);
   g_free (scenario->variant);
   scenario->variant = g_strdup (scenario_file_variant (cells->file, variant)->variant);
@@ -242,17 +245,43 @@ cells_fill (Cells *cells, gsize cell, guint variant, Scenario *scenario, char **
       GError *error = NULL;
 
       settings[i] = cell_setting (key, grid_value (cells->grid, cell, cells->order[i]));
-      resolved.settings[keys_id (key)] = &settings[i];
+      filled->resolved.settings[keys_id (key)] = &settings[i];
       if (!value_store (key, settings[i].text, scenario, &error))
         return refuse_value (key, error, reason);
     }
-  derive (&resolved, scenario);
+  derive (&filled->resolved, scenario);
   problems = problems_new ();
-  check_scenario (&resolved, scenario, problems);
+  check_scenario (&filled->resolved, scenario, problems);
   if (problems_count (problems) == 0)
     return TRUE;
   *reason = problems_summary (problems);
   return FALSE;
+}
+
+gboolean
+cells_fill (Cells *cells, gsize cell, guint variant, Scenario *scenario, char **reason)
+{
+  g_autofree Setting *settings = g_new (Setting, cells->n_keys + 1);
+  ScenarioVariant filled;
+  const gboolean good = fill (cells, cell, variant, settings, &filled, reason);
+
+  *scenario = filled.scenario;
+  return good;
+}
+
+char *
+cells_show (Cells *cells, gsize cell, guint variant)
+{
+  g_autofree Setting *settings = g_new (Setting, cells->n_keys + 1);
+  g_autofree char *reason = NULL;
+  ScenarioVariant filled;
+  char *text;
+
+  if (!fill (cells, cell, variant, settings, &filled, &reason))
+    g_assert_not_reached ();
+  text = show_variant (&filled);
+  value_clear_scenario (&filled.scenario);
+  return text;
 }
 
 void

@@ -26,6 +26,10 @@ char *cells_describe_sources (Cells *cells);
 gboolean cells_fill (Cells *cells, gsize cell, guint variant, Scenario *scenario, char **reason);
 void cells_clear_scenario (Scenario *scenario);
 
+/* The cell as a scenario file of its own, without variants, which runs alike. Only of a cell that
+ * cells_fill() fills. The caller frees it. */
+char *cells_show (Cells *cells, gsize cell, guint variant);
+
 /* Whether a variant sets a key that the grid varies too: the grid's values stand. */
 gboolean cells_override_variants (const ScenarioFile *file, const Grid *grid, guint *variant,
                                   const KeyInfo **key);

@@ -57,7 +57,7 @@ origin_text (const Setting *setting)
     case ORIGIN_VARIANT:
       return g_strdup ("variant");
     case ORIGIN_CELL:
-      return g_strdup ("sweep");
+      return g_strdup ("chosen");
     case ORIGIN_SOURCE:
     case ORIGIN_FILE:
       file = g_path_get_basename (setting->place.file);
@@ -215,6 +215,19 @@ append_sweep (GString *out, const ScenarioFile *file)
     g_string_append (out, "\n[sweep]\n");
   for (guint i = 0; i < n; i++)
     g_string_append_printf (out, "%s = %s\n", entries[i].key, entries[i].value);
+}
+
+char *
+show_variant (const ScenarioVariant *variant)
+{
+  GString *out = g_string_new ("# The effective scenario; behind each value is where it came "
+                               "from.\n# " PACKAGE_STRING "\n");
+  g_autoptr (GArray) variants = g_array_new (FALSE, FALSE, sizeof (ScenarioVariant));
+  const ScenarioFile file = { .base = *variant, .variants = variants };
+
+  g_array_append_val (variants, *variant);
+  append_sections (out, &file);
+  return g_string_free (out, FALSE);
 }
 
 char *

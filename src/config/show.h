@@ -5,3 +5,5 @@
 
 /* See scenario_file_show(). */
 char *show_scenario (const ScenarioFile *file);
+/* One variant as a file without any. */
+char *show_variant (const ScenarioVariant *variant);

@@ -1,0 +1,184 @@
+#include "config.h"
+
+#include "interop/settings_write.h"
+
+static gboolean
+is_hybrid (const FsdpConfig *fsdp)
+{
+  return fsdp->strategy == STRATEGY_HYBRID_SHARD || fsdp->strategy == STRATEGY_HYBRID_SHARD_ZERO2;
+}
+
+static const char *
+yes_or_no (gboolean value)
+{
+  return value ? "true" : "false";
+}
+
+static gboolean
+reshards (const FsdpConfig *fsdp)
+{
+  return fsdp->reshard_after_forward != RESHARD_FALSE
+         && (fsdp->reshard_after_forward != RESHARD_AUTO
+             || (fsdp->strategy != STRATEGY_SHARD_GRAD_OP
+                 && fsdp->strategy != STRATEGY_HYBRID_SHARD_ZERO2));
+}
+
+/* ---- accelerate ---- */
+
+static const char *
+precision (const FsdpConfig *fsdp)
+{
+  return fsdp->param_dtype == DTYPE_FP32 ? "'no'" : Dtype_words[fsdp->param_dtype];
+}
+
+static void
+append_training (GString *text, const TrainingConfig *training)
+{
+  g_string_append_printf (text,
+                          "# Not accelerate's, but the script's or the Trainer's:\n"
+                          "#   per_device_train_batch_size: %u\n"
+                          "#   gradient_accumulation_steps: %u\n"
+                          "#   sequence length: %u\n",
+                          training->micro_batch, training->grad_accum, training->seq_len);
+}
+
+static void
+append_fsdp1 (GString *text, const FsdpConfig *fsdp)
+{
+  g_string_append_printf (text,
+                          "  fsdp_version: 1\n"
+                          "  fsdp_sharding_strategy: %s\n"
+                          "  fsdp_backward_prefetch: %s\n"
+                          "  fsdp_forward_prefetch: %s\n"
+                          "  fsdp_use_orig_params: true\n"
+                          "  fsdp_sync_module_states: true\n",
+                          ShardingStrategy_words[fsdp->strategy], BackwardPrefetch_words[fsdp->backward_prefetch],
+                          yes_or_no (fsdp->forward_prefetch));
+}
+
+static void
+append_fsdp2 (GString *text, const FsdpConfig *fsdp)
+{
+  g_string_append_printf (text,
+                          "  fsdp_version: 2\n"
+                          "  fsdp_reshard_after_forward: %s\n",
+                          yes_or_no (reshards (fsdp)));
+}
+
+static void
+append_checkpointing (GString *text, const CheckpointConfig *checkpoint)
+{
+  g_string_append_printf (text, "  fsdp_activation_checkpointing: %s\n",
+                          yes_or_no (checkpoint->method != CHECKPOINT_NONE));
+  if (checkpoint->method == CHECKPOINT_NONE)
+    return;
+  if (checkpoint->select_op)
+    g_string_append (text, "  # The scenario keeps matmuls (select = op); accelerate checkpoints "
+                           "whole blocks.\n");
+  if (checkpoint->every > 1)
+    g_string_append_printf (text,
+                            "  # The scenario checkpoints every %u. block; accelerate checkpoints "
+                            "all.\n",
+                            checkpoint->every);
+}
+
+char *
+settings_accelerate_yaml (const Scenario *scenario)
+{
+  const FsdpConfig *fsdp = &scenario->fsdp;
+  const ClusterConfig *cluster = &scenario->cluster;
+  GString *text = g_string_new ("# accelerate launch --config_file THIS_FILE train.py\n");
+
+  append_training (text, &scenario->training);
+  g_string_append_printf (text,
+                          "compute_environment: LOCAL_MACHINE\n"
+                          "debug: false\n"
+                          "distributed_type: %s\n"
+                          "downcast_bf16: 'no'\n"
+                          "machine_rank: 0\n"
+                          "main_training_function: main\n"
+                          "mixed_precision: %s\n"
+                          "num_machines: %u\n"
+                          "num_processes: %u\n"
+                          "rdzv_backend: static\n"
+                          "same_network: true\n"
+                          "use_cpu: false\n",
+                          fsdp->api == API_DDP ? "MULTI_GPU" : "FSDP", precision (fsdp),
+                          cluster->nodes, scenario_ranks (scenario));
+  if (fsdp->api == API_DDP)
+    return g_string_free (text, FALSE);
+  if (is_hybrid (fsdp) && fsdp->shard_group_size != cluster->gpus_per_node)
+    g_string_append_printf (text,
+                            "# The scenario shards over %u GPUs; accelerate's hybrid strategies "
+                            "shard over a node.\n",
+                            fsdp->shard_group_size);
+  if (is_hybrid (fsdp) && fsdp->api == API_FSDP2)
+    g_string_append (text, "# Hybrid sharding in FSDP2 needs a ParallelismConfig in the script.\n");
+  g_string_append (text, "fsdp_config:\n");
+  if (fsdp->api == API_FSDP1)
+    append_fsdp1 (text, fsdp);
+  else
+    append_fsdp2 (text, fsdp);
+  append_checkpointing (text, &scenario->checkpoint);
+  g_string_append (text, "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n"
+                         "  fsdp_cpu_ram_efficient_loading: true\n"
+                         "  fsdp_offload_params: false\n"
+                         "  fsdp_state_dict_type: SHARDED_STATE_DICT\n");
+  return g_string_free (text, FALSE);
+}
+
+/* ---- torchtitan ---- */
+
+static const char *
+titan_dtype (Dtype dtype)
+{
+  return dtype == DTYPE_FP32 ? "float32" : dtype == DTYPE_FP16 ? "float16" : "bfloat16";
+}
+
+static void
+append_titan_checkpointing (GString *text, const CheckpointConfig *checkpoint)
+{
+  g_string_append (text, "\n[activation_checkpoint]\n");
+  if (checkpoint->method == CHECKPOINT_NONE)
+    g_string_append (text, "mode = \"none\"\n");
+  else if (checkpoint->select_op)
+    g_string_append (text, "mode = \"selective\"\nselective_ac_option = \"op\"\n");
+  else if (checkpoint->every > 1)
+    g_string_append_printf (text, "mode = \"selective\"\nselective_ac_option = \"%u\"\n",
+                            checkpoint->every);
+  else
+    g_string_append (text, "mode = \"full\"\n");
+}
+
+char *
+settings_torchtitan_toml (const Scenario *scenario)
+{
+  const FsdpConfig *fsdp = &scenario->fsdp;
+  const TrainingConfig *training = &scenario->training;
+  const guint ranks = scenario_ranks (scenario);
+  const guint shard
+      = fsdp->api == API_DDP || fsdp->strategy == STRATEGY_NO_SHARD ? 1 : fsdp->shard_group_size;
+  GString *text = g_string_new (NULL);
+
+  if (fsdp->api != API_FSDP2)
+    g_string_append_printf (text,
+                            "# torchtitan runs FSDP2; this was planned for %s, whose schedule and "
+                            "memory differ.\n",
+                            FsdpApi_words[fsdp->api]);
+  g_string_append_printf (
+      text,
+      "[training]\nlocal_batch_size = %u\nglobal_batch_size = %" G_GUINT64_FORMAT
+      "\nseq_len = %u\nmixed_precision_param = \"%s\"\n"
+      "mixed_precision_reduce = \"%s\"\n",
+      training->micro_batch, (guint64)training->micro_batch * training->grad_accum * ranks,
+      training->seq_len, titan_dtype (fsdp->param_dtype), titan_dtype (fsdp->reduce_dtype));
+  g_string_append_printf (text,
+                          "\n[parallelism]\ndata_parallel_replicate_degree = %u\n"
+                          "data_parallel_shard_degree = %u\nfsdp_reshard_after_forward = \"%s\"\n",
+                          ranks / shard, shard,
+                          !reshards (fsdp)                              ? "never"
+                          : fsdp->reshard_after_forward == RESHARD_TRUE ? "always"
+                                                                        : "default");
+  append_titan_checkpointing (text, &scenario->checkpoint);
+  return g_string_free (text, FALSE);
+}
