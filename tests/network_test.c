@@ -8,43 +8,7 @@
 
 #include "net/network.h"
 #include "net/ring.h"
-
-/* Round figures, of no real machine: 200 GB/s around a node, 100 GB/s of it left
- * where a ring leaves the node, a NIC of 25 GB/s for each of 8 GPUs. */
-static ClusterConfig
-round_cluster (void)
-{
-  return (ClusterConfig){ .nodes = 4,
-                          .gpus_per_node = 8,
-                          .nics_per_node = 8,
-                          .nic_bytes_per_s = 25e9,
-                          .nic_efficiency = 1,
-                          .ring_bytes_per_s = 200e9,
-                          .intra_factor = 0.5,
-                          .shard_copy_bytes_per_s = 500e9,
-                          .reduce_copy_bytes_per_s = 500e9,
-                          .ramp = 0,
-                          .multi_node_ps = 15000000,
-                          .base_ps = { 10000000, 20000000, 30000000 },
-                          .step_ps = { 1000000, 2000000, 4000000 },
-                          .simple_reduce_step_ps = 4000000,
-                          .hop_ps = { 5000000, 10000000, 20000000 },
-                          .efficiency = { 0.25, 0.5, 1 },
-                          .nccl_generation = NCCL_AMPERE,
-                          .nccl_channels = 24,
-                          .graph_bytes_per_s = 240e9 };
-}
-
-#define GROUP(n_ranks, n_nodes) ((GroupShape){ .ranks = n_ranks, .nodes = n_nodes })
-
-static CollectiveCost
-cost_of (const ClusterConfig *cluster, CollectiveKind kind, GroupShape shape, gint64 bytes,
-         gboolean in_place)
-{
-  g_autoptr (Network) network = network_new (cluster);
-
-  return network_collective (network, kind, &shape, bytes, in_place);
-}
+#include "network_fixture.h"
 
 static void
 assert_time (const ClusterConfig *cluster, CollectiveKind kind, GroupShape shape, gint64 bytes,
@@ -75,6 +39,35 @@ in_place_saves_the_copy_of_the_own_shard (void **state)
   (void)state;
   assert_int_equal (cost.time_ps, 3558000000);
   assert_int_equal (cost.protocol, PROTOCOL_SIMPLE);
+}
+
+/* Steps that reduce take 2 us instead of 4: 7 x 2 us less in a reduce-scatter, whose own
+ * shard copies at 1000 GB/s in 100 us. Half of the 14 steps of an all-reduce do. */
+static void
+steps_that_reduce_have_a_latency_of_their_own (void **state)
+{
+  ClusterConfig cluster = round_cluster ();
+
+  (void)state;
+  cluster.simple_reduce_step_ps = 2000000;
+  cluster.reduce_copy_bytes_per_s = 1000e9;
+  assert_time (&cluster, COLLECTIVE_ALL_GATHER, GROUP (8, 1), 800000000, 3758000000);
+  assert_time (&cluster, COLLECTIVE_REDUCE_SCATTER, GROUP (8, 1), 800000000, 3644000000);
+  assert_time (&cluster, COLLECTIVE_ALL_REDUCE, GROUP (8, 1), 800000000, 7072000000);
+}
+
+/* 800 MB: transfer 7 x 500 + 200 us = 3700 us; with a base of 2747 us latency is
+ * 2747 + 7 x 4 = 2775 us. At an exponent of 2 they are the sides of a triangle, 3 : 4 : 5. */
+static void
+latency_and_transfer_overlap (void **state)
+{
+  ClusterConfig cluster = round_cluster ();
+
+  (void)state;
+  cluster.base_ps[PROTOCOL_SIMPLE] = 2747000000;
+  assert_time (&cluster, COLLECTIVE_ALL_GATHER, GROUP (8, 1), 800000000, 6475000000);
+  cluster.simple_overlap = 2;
+  assert_time (&cluster, COLLECTIVE_ALL_GATHER, GROUP (8, 1), 800000000, 4625000000);
 }
 
 /* 14 steps of 504 us and 30 us of base; there is no own shard to copy. */
@@ -126,6 +119,71 @@ sibling_groups_share_the_nics (void **state)
   /* With 4 NICs each has half of one: 3 x 2020 + 95. */
   cluster.nics_per_node = 4;
   assert_time (&cluster, COLLECTIVE_ALL_GATHER, replicas, 100000000, 6155000000);
+}
+
+/* The same 4 ranks as nccl-tests would run them: each has a whole NIC, also where 8 GPUs
+ * have 4, and 4 where they have 32: 250 us, 3 x 270 + 95. */
+static void
+a_group_alone_has_the_nics_next_to_its_gpus (void **state)
+{
+  ClusterConfig cluster = round_cluster ();
+  GroupShape replicas = { .ranks = 4, .nodes = 4, .alone = TRUE };
+
+  (void)state;
+  assert_time (&cluster, COLLECTIVE_ALL_GATHER, replicas, 100000000, 3155000000);
+  cluster.nics_per_node = 4;
+  assert_time (&cluster, COLLECTIVE_ALL_GATHER, replicas, 100000000, 3155000000);
+  cluster.nics_per_node = 32;
+  assert_time (&cluster, COLLECTIVE_ALL_GATHER, replicas, 100000000, 905000000);
+}
+
+/* One rank a node: 3 steps of 1000 + 20 us through a whole NIC, as above. Packed under
+ * leaves of 2 nodes a ring leaves each leaf once, and the uplinks of 2 nodes at 1:2 are
+ * as much as one node needs; at 1:8 they are a quarter of that: 3 x 4020 + 95. Scattered
+ * nodes cross the spine at every hop, at 1:2 with half of it: 3 x 2020 + 95. */
+static void
+oversubscribed_leaves_slow_what_crosses_the_spine (void **state)
+{
+  static const struct
+  {
+    double oversubscription;
+    NodePlacement placement;
+    gint64 time_ps;
+  } cases[] = { { 1, NODES_PACKED, 3155000000 },
+                { 2, NODES_PACKED, 3155000000 },
+                { 8, NODES_PACKED, 12155000000 },
+                { 1, NODES_SCATTERED, 3155000000 },
+                { 2, NODES_SCATTERED, 6155000000 } };
+
+  (void)state;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      ClusterConfig cluster = round_cluster ();
+      GroupShape shape = { .ranks = 4, .nodes = 4, .leaves = 2 };
+
+      cluster.nodes_per_leaf = 2;
+      cluster.rail_optimised = TRUE;
+      cluster.oversubscription = cases[i].oversubscription;
+      cluster.node_placement = cases[i].placement;
+      assert_time (&cluster, COLLECTIVE_ALL_GATHER, shape, 100000000, cases[i].time_ps);
+    }
+}
+
+/* One NIC of 8 alone at 1:8: with rails its leaf has 2 x 1/8 of a NIC upwards; where all
+ * NICs of the 2 nodes share a leaf, 16/8 = 2 NICs, of which it needs one. */
+static void
+a_lone_rail_has_its_own_uplinks_only (void **state)
+{
+  ClusterConfig cluster = round_cluster ();
+  GroupShape shape = { .ranks = 4, .nodes = 4, .leaves = 2, .alone = TRUE };
+
+  (void)state;
+  cluster.nodes_per_leaf = 2;
+  cluster.oversubscription = 8;
+  cluster.rail_optimised = TRUE;
+  assert_time (&cluster, COLLECTIVE_ALL_GATHER, shape, 100000000, 12155000000);
+  cluster.rail_optimised = FALSE;
+  assert_time (&cluster, COLLECTIVE_ALL_GATHER, shape, 100000000, 3155000000);
 }
 
 /* 6 ranks on 2 nodes are 3 a node, with 3 of 8 NICs, 75 GB/s: chunks of 75 MB take
@@ -180,6 +238,42 @@ protocols_change_where_the_estimates_meet (void **state)
     assert_int_equal (
         cost_of (&cluster, COLLECTIVE_ALL_GATHER, GROUP (8, 1), cases[i].bytes, FALSE).protocol,
         cases[i].protocol);
+}
+
+/* 8 Blackwell GPUs, 16 channels, a graph of 720 GB/s: LL128 has 0.92 x 720 = 662.4 GB/s of
+ * bus in 2.27 (16 x 73.4 is more), 16 x 34.5 = 552 in 2.29, 16 x 40 = 640 in 2.30. Simple's
+ * latency is 4.9 us more, its bus 720: they meet at S x 7/8 x (1 / bus - 1 / 720) = 4.9,
+ * which is 46368000, 13248000 and 32256000 B. LL, at 282 GB/s, is out by 10.9 MB. */
+static void
+versions_of_nccl_change_protocols_elsewhere (void **state)
+{
+  static const struct
+  {
+    NcclVersion version;
+    gint64 bytes;
+  } cases[] = { { NCCL_VERSION_2_27, 46368000 },
+                { NCCL_VERSION_2_29, 13248000 },
+                { NCCL_VERSION_2_30, 32256000 } };
+
+  (void)state;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      ClusterConfig cluster = round_cluster ();
+
+      cluster.nccl_generation = NCCL_BLACKWELL;
+      cluster.nccl_version = cases[i].version;
+      cluster.nccl_channels = 16;
+      cluster.graph_bytes_per_s = 720e9;
+      cluster.ring_bytes_per_s = 720e9;
+      assert_int_equal (
+          cost_of (&cluster, COLLECTIVE_ALL_GATHER, GROUP (8, 1), cases[i].bytes - 1000, FALSE)
+              .protocol,
+          PROTOCOL_LL128);
+      assert_int_equal (
+          cost_of (&cluster, COLLECTIVE_ALL_GATHER, GROUP (8, 1), cases[i].bytes + 1000, FALSE)
+              .protocol,
+          PROTOCOL_SIMPLE);
+    }
 }
 
 static void
@@ -275,6 +369,42 @@ shapes_follow_from_ranks_placed_node_by_node (void **state)
     }
 }
 
+/* 4 nodes, rank r on node r mod 4: consecutive ranks lie apart, every fourth together. */
+static void
+round_robin_lays_consecutive_ranks_apart (void **state)
+{
+  static const struct
+  {
+    guint ranks, stride, nodes;
+  } cases[] = { { 32, 1, 4 }, { 8, 1, 4 }, { 2, 1, 2 }, { 8, 4, 1 }, { 4, 8, 1 }, { 4, 2, 2 } };
+  ClusterConfig cluster = round_cluster ();
+  g_autoptr (Network) network = NULL;
+
+  (void)state;
+  cluster.placement = PLACEMENT_ROUND_ROBIN;
+  network = network_new (&cluster);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    assert_int_equal (network_group_shape (network, 0, cases[i].ranks, cases[i].stride).nodes,
+                      cases[i].nodes);
+}
+
+/* Nodes 0 and 1 under one leaf, 2 and 3 under the next. */
+static void
+groups_know_how_many_leaves_they_lie_under (void **state)
+{
+  ClusterConfig cluster = round_cluster ();
+  g_autoptr (Network) network = NULL;
+
+  (void)state;
+  cluster.nodes_per_leaf = 2;
+  network = network_new (&cluster);
+  assert_int_equal (network_group_shape (network, 0, 16, 1).leaves, 1);
+  assert_int_equal (network_group_shape (network, 8, 16, 1).leaves, 2);
+  assert_int_equal (network_group_shape (network, 0, 2, 16).leaves, 2);
+  assert_int_equal (network_lone_shape (network, 32, 4).leaves, 2);
+  assert_true (network_lone_shape (network, 32, 4).alone);
+}
+
 /* Of every protocol: more bytes take longer; half of any bandwidth takes no less. */
 static void
 a_protocol_is_never_faster_for_more_bytes_or_less_bandwidth (void **state)
@@ -321,19 +451,27 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (one_node_all_gather_takes_ranks_less_one_steps),
+    cmocka_unit_test (steps_that_reduce_have_a_latency_of_their_own),
+    cmocka_unit_test (latency_and_transfer_overlap),
     cmocka_unit_test (in_place_saves_the_copy_of_the_own_shard),
     cmocka_unit_test (all_reduce_goes_round_twice),
     cmocka_unit_test (the_ramp_grows_with_the_root_of_the_transfer),
     cmocka_unit_test (two_nodes_are_bound_by_the_slower_link),
     cmocka_unit_test (sibling_groups_share_the_nics),
+    cmocka_unit_test (a_group_alone_has_the_nics_next_to_its_gpus),
+    cmocka_unit_test (oversubscribed_leaves_slow_what_crosses_the_spine),
+    cmocka_unit_test (a_lone_rail_has_its_own_uplinks_only),
     cmocka_unit_test (an_uneven_group_is_judged_by_its_fullest_node),
     cmocka_unit_test (small_messages_run_under_ll),
     cmocka_unit_test (protocols_change_where_the_estimates_meet),
+    cmocka_unit_test (versions_of_nccl_change_protocols_elsewhere),
     cmocka_unit_test (pcie_has_no_ll128),
     cmocka_unit_test (ll_between_nodes_is_capped),
     cmocka_unit_test (the_cpu_decides_on_ll_between_nodes),
     cmocka_unit_test (one_rank_or_no_bytes_cost_nothing),
     cmocka_unit_test (shapes_follow_from_ranks_placed_node_by_node),
+    cmocka_unit_test (round_robin_lays_consecutive_ranks_apart),
+    cmocka_unit_test (groups_know_how_many_leaves_they_lie_under),
     cmocka_unit_test (a_protocol_is_never_faster_for_more_bytes_or_less_bandwidth),
     cmocka_unit_test (times_stay_within_what_an_engine_can_add_up),
   };

@@ -1,6 +1,6 @@
 /* The protocol that NCCL would choose for a ring: the one with the smallest
  * estimate in NCCL's own tuning model (src/graph/tuning.cc, versions 2.26 to
- * 2.29). Its constants serve this choice only; they are too optimistic to price
+ * 2.30). Its constants serve this choice only; they are too optimistic to price
  * a collective with. */
 #pragma once
 

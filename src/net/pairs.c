@@ -51,15 +51,25 @@ pairs_send_recv (const ClusterConfig *cluster, const CollectiveCall *call)
   return time;
 }
 
-/* Most of what crosses the network leaves the leaf as well where a job has many. */
+/* How much longer the uplinks of leaf switches take than the NICs. Of packed nodes
+ * those under the same leaf need no uplink. */
 static double
 spine_factor (const ClusterConfig *cluster, const GroupShape *shape)
 {
   double beyond_leaf = (double)shape->nodes - cluster->nodes_per_leaf;
 
-  if (shape->leaves <= 1 || cluster->node_placement == NODES_SCATTERED)
-    return 1; /* or it is in the links already */
+  if (cluster->node_placement == NODES_SCATTERED)
+    return MAX (1, cluster->oversubscription);
+  if (shape->leaves <= 1)
+    return 1;
   return MAX (1, cluster->oversubscription * beyond_leaf / (shape->nodes - 1));
+}
+
+/* All NICs of a node, in bytes a microsecond. */
+static double
+nics_of_node (const ClusterConfig *cluster)
+{
+  return cluster->nic_bytes_per_s * cluster->nic_efficiency * cluster->nics_per_node * BYTES_PER_US;
 }
 
 CollectiveTime
@@ -72,10 +82,13 @@ pairs_all_to_all (const ClusterConfig *cluster, const CollectiveCall *call)
   double intra_bytes = (ranks - 1) * part;
   double inter_bytes = shape->nodes > 1 ? (double)(shape->ranks - ranks) * part * ranks : 0;
   double intra = intra_bytes / (cluster->ring_bytes_per_s * BYTES_PER_US);
-  double inter = inter_bytes * spine_factor (cluster, shape)
-                 / (links.inter_bytes_per_us * cluster->all_to_all_efficiency);
-  CollectiveTime time = busy_links (cluster, call, intra, inter);
+  double inter = 0;
+  CollectiveTime time;
 
+  if (inter_bytes > 0)
+    inter = inter_bytes * spine_factor (cluster, shape)
+            / (nics_of_node (cluster) * links.nic_share * cluster->all_to_all_efficiency);
+  time = busy_links (cluster, call, intra, inter);
   time.us += cluster->all_to_all_ramp * sqrt (time.transfer_us);
   time.intra_bytes = intra_bytes;
   time.inter_bytes = inter_bytes;
