@@ -77,7 +77,7 @@ check_cppcheck ()
 {
   cppcheck --quiet -j "$jobs" --error-exitcode=1 --std=c11 --library=gtk -I src -I . \
     --enable=warning,performance,portability --inline-suppr --suppress=missingIncludeSystem \
-    --suppress=memleak -D'G_DEFINE_QUARK(name,function)=' src tests
+    --suppress=memleak -D'G_DEFINE_QUARK(name,function)=' -D'G_GNUC_PRINTF(format,first)=' src tests
 }
 
 check_shell ()

@@ -94,7 +94,7 @@ columns_are_found_by_their_names (void **state)
 {
   g_autoptr (NcclTests) tests
       = parse ("# all_gather_perf\n" RANKS "#       size         count    type     time   algbw   "
-                                           "busbw  error     time   algbw   busbw  "
+               "busbw  error     time   algbw   busbw  "
                "error\n     1048576        262144   float    50.00   20.97   15.73  0e+00    48.00 "
                "  21.85   "
                "16.38  0e+00\n");

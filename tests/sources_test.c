@@ -12,6 +12,7 @@
 
 typedef struct
 {
+  char *home; /* where the test began */
   char *folder;
   char *data; /* tests/data */
 } Fixture;
@@ -21,6 +22,7 @@ enter_folder (void **state)
 {
   Fixture *fixture = g_new0 (Fixture, 1);
 
+  fixture->home = g_get_current_dir ();
   assert_int_equal (fixture_enter_data (NULL), 0);
   fixture->data = g_get_current_dir ();
   fixture->folder = g_dir_make_tmp ("sources-XXXXXX", NULL);
@@ -40,8 +42,9 @@ leave_folder (void **state)
   while ((name = g_dir_read_name (directory)) != NULL)
     g_remove (name);
   g_dir_close (directory);
-  assert_int_equal (g_chdir ("/"), 0);
+  assert_int_equal (g_chdir (fixture->home), 0);
   assert_int_equal (g_rmdir (fixture->folder), 0);
+  g_free (fixture->home);
   g_free (fixture->folder);
   g_free (fixture->data);
   g_free (fixture);

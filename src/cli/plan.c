@@ -180,7 +180,7 @@ const Command plan_command = {
               "  fsdpsim plan llama2-7b-2xdgx-a100 --find micro_batch\n",
   .min_arguments = 1,
   .max_arguments = 1,
-  .options = OPTION_SET | OPTION_OUTPUT | OPTION_FORMAT | OPTION_JOBS | OPTION_VARIANT
-             | OPTION_VARY | OPTION_BUDGET | OPTION_PLAN,
+  .options = OPTION_SET | OPTION_OUTPUT | OPTION_FORMAT | OPTION_JOBS | OPTION_VARIANT | OPTION_VARY
+             | OPTION_BUDGET | OPTION_PLAN,
   .run = plan,
 };

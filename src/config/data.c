@@ -11,10 +11,13 @@ typedef struct
 } Shelf;
 
 static const Shelf shelves[] = {
-  [DATA_MODEL] = { "models/transformers", ".ini" }, [DATA_GPU] = { "models/gpus", ".ini" },
-  [DATA_CLUSTER] = { "models/clusters", ".ini" },   [DATA_SOFTWARE] = { "models/software", ".ini" },
+  [DATA_MODEL] = { "models/transformers", ".ini" },
+  [DATA_GPU] = { "models/gpus", ".ini" },
+  [DATA_CLUSTER] = { "models/clusters", ".ini" },
+  [DATA_SOFTWARE] = { "models/software", ".ini" },
   [DATA_PUBLISHED] = { "models/published", ".csv" },
-  [DATA_SCENARIO] = { "scenarios", ".ini" },        [DATA_PLOT] = { "plots", ".gp" },
+  [DATA_SCENARIO] = { "scenarios", ".ini" },
+  [DATA_PLOT] = { "plots", ".gp" },
 };
 
 /* Where the running program lies; NULL where the system does not tell. */

@@ -6,13 +6,13 @@
 
 typedef enum
 {
-  DATA_MODEL,    /* models/transformers/NAME.ini */
-  DATA_GPU,      /* models/gpus/NAME.ini */
-  DATA_CLUSTER,  /* models/clusters/NAME.ini */
-  DATA_SOFTWARE, /* models/software/NAME.ini */
+  DATA_MODEL,     /* models/transformers/NAME.ini */
+  DATA_GPU,       /* models/gpus/NAME.ini */
+  DATA_CLUSTER,   /* models/clusters/NAME.ini */
+  DATA_SOFTWARE,  /* models/software/NAME.ini */
   DATA_PUBLISHED, /* models/published/NAME.csv */
-  DATA_SCENARIO, /* scenarios/NAME.ini */
-  DATA_PLOT      /* plots/NAME.gp */
+  DATA_SCENARIO,  /* scenarios/NAME.ini */
+  DATA_PLOT       /* plots/NAME.gp */
 } DataKind;
 
 /* The path of a shipped file, or NULL where there is none. A @name holds no "/". The caller frees

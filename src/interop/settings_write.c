@@ -52,7 +52,8 @@ append_fsdp1 (GString *text, const FsdpConfig *fsdp)
                           "  fsdp_forward_prefetch: %s\n"
                           "  fsdp_use_orig_params: true\n"
                           "  fsdp_sync_module_states: true\n",
-                          ShardingStrategy_words[fsdp->strategy], BackwardPrefetch_words[fsdp->backward_prefetch],
+                          ShardingStrategy_words[fsdp->strategy],
+                          BackwardPrefetch_words[fsdp->backward_prefetch],
                           yes_or_no (fsdp->forward_prefetch));
 }
 
