@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "cost/params.h"
+#include "cost/tensors.h"
 
 static ModelConfig
 llama (guint layers, guint hidden, guint heads, guint kv_heads, guint ffn_hidden, guint vocab)
@@ -139,10 +140,71 @@ heads_need_not_add_up_to_hidden (void **state)
   assert_int_equal (params_count (&model).block, 48000 + 2000 + 200);
 }
 
+static gint64
+sum (const GArray *tensors)
+{
+  gint64 elements = 0;
+
+  for (guint i = 0; i < tensors->len; i++)
+    elements += g_array_index (tensors, ParamTensor, i).elements;
+  return elements;
+}
+
+static void
+assert_tensors_add_up (const ModelConfig *model)
+{
+  g_autoptr (GArray) block = tensors_new (), embedding = tensors_new (), head = tensors_new ();
+  ParamCount count = params_count (model);
+
+  tensors_add_block (block, model);
+  tensors_add_embedding (embedding, model);
+  tensors_add_head (head, model);
+  assert_int_equal (sum (block), count.block);
+  assert_int_equal (sum (embedding), count.embedding + count.outer);
+  assert_int_equal (sum (head), count.final_norm + count.head);
+}
+
+/* Seven matrices and two norms in a Llama block. */
+static void
+tensors_add_up_to_the_counts (void **state)
+{
+  ModelConfig model = llama (2, 4096, 32, 8, 14336, 32000);
+  g_autoptr (GArray) block = tensors_new ();
+
+  (void)state;
+  tensors_add_block (block, &model);
+  assert_int_equal (block->len, 9);
+  assert_int_equal (g_array_index (block, ParamTensor, 1).elements, 4096 * 1024);
+  assert_tensors_add_up (&model);
+  model.experts = 8;
+  model.experts_per_token = 2;
+  model.shared_ffn_hidden = 100;
+  model.router_bias = model.attention_bias = TRUE;
+  model.qk_norm = QK_NORM_WIDTH;
+  model.extra_parameters = 17;
+  model.extra_matmul_parameters = 19;
+  assert_tensors_add_up (&model);
+  model.kv_lora_rank = 512;
+  model.q_lora_rank = 1536;
+  model.rope_head_dim = 64;
+  model.value_head_dim = 96;
+  assert_tensors_add_up (&model);
+  model.norm = NORM_LAYERNORM;
+  model.norm_bias = model.mlp_bias = model.tied_embeddings = model.head_bias = TRUE;
+  model.norm_placement = NORMS_SANDWICH;
+  model.outer_norms = OUTER_NORMS_BOTH;
+  model.embedding_hidden = 512;
+  model.embedding_rows = 32064;
+  model.positions = 2048;
+  model.outer_parameters = 23;
+  assert_tensors_add_up (&model);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (tensors_add_up_to_the_counts),
     cmocka_unit_test (llama2_7b_has_6738415616),
     cmocka_unit_test (llama3_405b_has_405853388800),
     cmocka_unit_test (other_llamas_have_their_published_totals),

@@ -27,6 +27,8 @@ of_fsdp (KeyId key, const FsdpConfig *fsdp)
     case ID_fsdp_separate_reduce_scatter_group:
       return fsdp->api != API_FSDP2 ? without_api[fsdp->api] : NULL;
     case ID_fsdp_sharding_strategy:
+    case ID_fsdp_units:
+    case ID_fsdp_all_gather_dtype:
       return fsdp->api == API_DDP ? without_api[API_DDP] : NULL;
     case ID_fsdp_shard_group_size:
       if (fsdp->api == API_DDP)
@@ -89,10 +91,37 @@ of_cluster (KeyId key, const ClusterConfig *cluster)
     }
 }
 
+/* Collectives that DDP has not: its buckets take their share of all_reduce. */
+static gboolean
+is_unit_timing (KeyId key)
+{
+  switch (key)
+    {
+    case ID_timing_all_gather:
+    case ID_timing_reduce_scatter:
+    case ID_timing_root_all_gather:
+    case ID_timing_root_reduce_scatter:
+    case ID_timing_root_all_reduce:
+    case ID_timing_embed_all_gather:
+    case ID_timing_embed_reduce_scatter:
+    case ID_timing_embed_all_reduce:
+    case ID_timing_head_all_gather:
+    case ID_timing_head_reduce_scatter:
+    case ID_timing_head_all_reduce:
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
 /* Embedding and head are units of their own in one layout, in the root in the others. */
 static const char *
-of_unit_timing (KeyId key, UnitLayout units)
+of_unit_timing (KeyId key, const FsdpConfig *fsdp)
 {
+  UnitLayout units = fsdp->units;
+
+  if (fsdp->api == API_DDP && is_unit_timing (key))
+    return without_api[API_DDP];
   switch (key)
     {
     case ID_timing_embed_all_gather:
@@ -144,7 +173,7 @@ effect_absent (KeyId key, const Scenario *scenario)
   if (reason == NULL)
     reason = of_cluster (key, &scenario->cluster);
   if (reason == NULL)
-    reason = of_unit_timing (key, scenario->fsdp.units);
+    reason = of_unit_timing (key, &scenario->fsdp);
   if (reason == NULL)
     reason = of_simulation (key, scenario);
   return reason;

@@ -36,7 +36,8 @@ nesting_of (const Scenario *scenario)
 
   if (checkpoint->method == CHECKPOINT_NONE)
     return NESTING_NONE;
-  if (checkpoint->method == CHECKPOINT_INSIDE)
+  /* DDP stands outside of all checkpoints and hears nothing of a recompute. */
+  if (checkpoint->method == CHECKPOINT_INSIDE || scenario->fsdp.api == API_DDP)
     return NESTING_INSIDE;
   return checkpoint->use_reentrant ? NESTING_OUTSIDE_REENTRANT : NESTING_OUTSIDE_NON_REENTRANT;
 }

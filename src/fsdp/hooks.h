@@ -19,7 +19,7 @@ typedef struct
   void (*post_backward) (Runtime *runtime, guint unit);
   /* After loss.backward() of a micro-batch. */
   void (*end_of_backward) (Runtime *runtime);
-  /* The group over which clip_grad_norm_() sums. */
+  /* The group over which clip_grad_norm_() sums; NULL: every rank has all gradients. */
   CommunicatorId (*norm_communicator) (Runtime *runtime);
   /* optimizer.zero_grad (): drops the sharded gradients. */
   void (*zero_grad) (Runtime *runtime);
@@ -36,6 +36,7 @@ struct _Runtime
 /* The runtimes. */
 Runtime *fsdp1_new (Writer *writer);
 Runtime *fsdp2_new (Writer *writer);
+Runtime *ddp_new (Writer *writer);
 
 /* What PyTorch refuses or breaks on under each; FALSE and FSDP_ERROR_REFUSED. */
 gboolean fsdp1_check (const Scenario *scenario, GError **error);

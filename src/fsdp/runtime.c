@@ -15,12 +15,24 @@ check (const Scenario *scenario, GError **error)
     case API_FSDP2:
       return fsdp2_check (scenario, error);
     case API_DDP:
-      break;
+      return TRUE;
     }
-  g_set_error (error, FSDP_ERROR, FSDP_ERROR_REFUSED,
-               "fsdp.api = %s is not simulated by this version; fsdp1 and fsdp2 are",
-               FsdpApi_words[scenario->fsdp.api]);
-  return FALSE;
+  g_assert_not_reached ();
+}
+
+static Runtime *
+new_runtime (Writer *writer)
+{
+  switch (writer->scenario->fsdp.api)
+    {
+    case API_FSDP1:
+      return fsdp1_new (writer);
+    case API_FSDP2:
+      return fsdp2_new (writer);
+    case API_DDP:
+      return ddp_new (writer);
+    }
+  g_assert_not_reached ();
 }
 
 Program *
@@ -32,7 +44,7 @@ fsdp_program (const Scenario *scenario, const StepCost *cost, GError **error)
     return NULL;
   writer.program = program_new ();
   units_init (&writer.units, scenario, cost);
-  Runtime *runtime = scenario->fsdp.api == API_FSDP1 ? fsdp1_new (&writer) : fsdp2_new (&writer);
+  Runtime *runtime = new_runtime (&writer);
   step_write_program (runtime);
   runtime->hooks->free (runtime);
   units_clear (&writer.units);

@@ -105,6 +105,22 @@ backward (Step *step)
   step->runtime->hooks->end_of_backward (step->runtime);
 }
 
+static void
+sum_norms (Step *step)
+{
+  Runtime *runtime = step->runtime;
+
+  writer_collective (
+      step->writer,
+      &(WriterCollective){ .communicator = runtime->hooks->norm_communicator (runtime),
+                           .stream = step->writer->compute,
+                           .kind = COLLECTIVE_ALL_REDUCE,
+                           .bytes = sizeof (float),
+                           .in_place = TRUE,
+                           .given = SIM_TIME_NONE },
+      UNIT_ROOT);
+}
+
 /* Norms of the shards, one all-reduce of a float, and a multiplication. A given
  * time is all three in one launch. */
 static void
@@ -119,15 +135,8 @@ clip_gradients (Step *step)
   launch (step, &norm, TIMELINE_GRAD_CLIP, UNIT_ROOT);
   if (scenario->timing.grad_clip != TIMING_NOT_GIVEN)
     return;
-  writer_collective (
-      writer,
-      &(WriterCollective){ .communicator = step->runtime->hooks->norm_communicator (step->runtime),
-                           .stream = writer->compute,
-                           .kind = COLLECTIVE_ALL_REDUCE,
-                           .bytes = sizeof (float),
-                           .in_place = TRUE,
-                           .given = SIM_TIME_NONE },
-      UNIT_ROOT);
+  if (step->runtime->hooks->norm_communicator != NULL)
+    sum_norms (step);
   KernelRun scale = cost_grad_scale (scenario, writer->units.shard);
   launch (step, &scale, TIMELINE_GRAD_CLIP, UNIT_ROOT);
 }

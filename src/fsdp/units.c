@@ -5,7 +5,7 @@
 guint
 units_shard_ranks (const Scenario *scenario)
 {
-  if (scenario->fsdp.strategy == STRATEGY_NO_SHARD)
+  if (scenario->fsdp.api == API_DDP || scenario->fsdp.strategy == STRATEGY_NO_SHARD)
     return 1;
   return scenario->fsdp.shard_group_size;
 }
@@ -63,12 +63,14 @@ elements_of_block (const Scenario *scenario, const StepCost *cost, guint block)
   return cost->kinds[model_kind_of_block (&scenario->model, block)].params.total;
 }
 
-/* The root unit owns all that no other does; with embed_blocks_head that is nothing. */
+/* The root unit owns all that no other does; with embed_blocks_head that is nothing.
+ * DDP knows no units; its gradients come from the embedding, the blocks and the head. */
 void
 units_init (Units *units, const Scenario *scenario, const StepCost *cost)
 {
   const ParamCount *params = &cost->params;
-  UnitLayout layout = scenario->fsdp.units;
+  UnitLayout layout
+      = scenario->fsdp.api == API_DDP ? UNITS_EMBED_BLOCKS_HEAD : scenario->fsdp.units;
   guint layers = scenario->model.layers;
   gint64 in_blocks = 0;
   gboolean apart = layout == UNITS_EMBED_BLOCKS_HEAD;

@@ -244,8 +244,9 @@ static guint
 group_size (const Writer *writer, const TimelineRecord *record)
 {
   const Scenario *scenario = writer->run->scenario;
-  const gboolean is_hybrid = scenario->fsdp.strategy == STRATEGY_HYBRID_SHARD
-                             || scenario->fsdp.strategy == STRATEGY_HYBRID_SHARD_ZERO2;
+  const gboolean is_hybrid = scenario->fsdp.api != API_DDP
+                             && (scenario->fsdp.strategy == STRATEGY_HYBRID_SHARD
+                                 || scenario->fsdp.strategy == STRATEGY_HYBRID_SHARD_ZERO2);
 
   if (!is_hybrid || scenario->fsdp.shard_group_size == 0)
     return writer->run->facts.n_ranks;

@@ -10,7 +10,7 @@
 static gint64
 shard_elements (const Scenario *scenario, const StepCost *cost)
 {
-  const guint ranks = scenario->fsdp.api == API_DDP ? 1 : units_shard_ranks (scenario);
+  const guint ranks = units_shard_ranks (scenario);
 
   return cost->params.total / ranks;
 }
