@@ -250,6 +250,8 @@ static const OptionRow option_rows[] = {
                      "Days and GPU hours of training on so many, such as 2T", "N" } },
   { OPTION_BUDGET, { "price", 0, VALUE, (gpointer) options_take_price,
                      "Cost too, at this price of a GPU hour", "PRICE" } },
+  { OPTION_BREAK_EVEN, { "break-even", 0, SWITCH, (gpointer) options_take_break_even,
+                         "At which network bandwidth the first is caught up", NULL } },
   { OPTION_PLAN, { "gpus", 0, VALUE, (gpointer) options_take_gpus,
                    "Up to so many (default: the scenario's own number)", "N" } },
   { OPTION_PLAN, { "deadline", 0, VALUE, (gpointer) options_take_deadline,

@@ -20,6 +20,7 @@ typedef enum
   OPTION_SWEEP = 1 << 18,  /* those of `sweep` alone */
   OPTION_PLAN = 1 << 19,   /* those of `plan` alone */
   OPTION_BUDGET = 1 << 17, /* --tokens, --price */
+  OPTION_BREAK_EVEN = 1 << 23,
   OPTION_QUALITY = 1 << 20,
   OPTION_REQUIRE = 1 << 21,
   OPTION_RUN_ID = 1 << 22,
@@ -56,7 +57,7 @@ typedef struct
   GPtrArray *vary;           /* char *, "section.key=V1,V2" */
   GPtrArray *points;         /* char *, names of CSV files */
   guint shard, n_shards;     /* 1 of 1 where not asked for */
-  gboolean merge;
+  gboolean merge, break_even;
   Budget budget;
   PlanLimits limits; /* of `plan`; tokens and price are in the budget */
   FindWhat find;

@@ -67,6 +67,18 @@ options_take_merge (const char *option, const char *value, gpointer data, GError
 }
 
 gboolean
+options_take_break_even (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+
+  (void)option;
+  (void)value;
+  (void)error;
+  options->break_even = TRUE;
+  return TRUE;
+}
+
+gboolean
 options_take_tokens (const char *option, const char *value, gpointer data, GError **error)
 {
   Options *options = data;

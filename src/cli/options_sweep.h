@@ -8,6 +8,8 @@ gboolean options_take_vary (const char *option, const char *value, gpointer data
 gboolean options_take_points (const char *option, const char *value, gpointer data, GError **error);
 gboolean options_take_shard (const char *option, const char *value, gpointer data, GError **error);
 gboolean options_take_merge (const char *option, const char *value, gpointer data, GError **error);
+gboolean options_take_break_even (const char *option, const char *value, gpointer data,
+                                  GError **error);
 gboolean options_take_tokens (const char *option, const char *value, gpointer data, GError **error);
 gboolean options_take_gpus (const char *option, const char *value, gpointer data, GError **error);
 gboolean options_take_deadline (const char *option, const char *value, gpointer data,

@@ -12,6 +12,8 @@ run (const Options *options, GError **error)
   if (!selection_load_one (&selection, options, error))
     return EXIT_BAD_INPUT;
   selection_simulate (&selection, options, "run");
+  if (options->format != FORMAT_CSV || options->folder != NULL)
+    selection_explain (&selection, options);
   code = selection_report (&selection, options, report_run_table, error);
   selection_clear (&selection);
   return code;

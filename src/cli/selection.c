@@ -9,7 +9,9 @@
 #include "cli/progress.h"
 #include "cli/scenarios.h"
 #include "config/suggest.h"
+#include "study/break_even.h"
 #include "study/study_many.h"
+#include "study/what_if.h"
 
 #define MOST_RANK_PASSES 0x1p20
 
@@ -244,6 +246,8 @@ selection_clear (Selection *selection)
   g_array_unref (selection->variants);
   g_ptr_array_unref (selection->names);
   g_free (selection->scenarios);
+  g_free (selection->efforts);
+  g_free (selection->report.break_evens);
   g_clear_pointer (&selection->files, g_ptr_array_unref);
 }
 
@@ -288,8 +292,37 @@ selection_simulate (Selection *selection, const Options *options, const char *co
     }
   study_run_many (jobs, n, &study, options->n_jobs, show_progress, &progress);
   progress_end (&progress);
+  selection->efforts = g_new (StudyEffort, n);
+  for (guint i = 0; i < n; i++)
+    selection->efforts[i] = jobs[i].effort;
   for (guint i = 0; options->verbose && i < n; i++)
     say_effort (&jobs[i]);
+}
+
+void
+selection_explain (Selection *selection, const Options *options)
+{
+  for (guint i = 0; i < selection->report.n_entries; i++)
+    what_if_study (&selection->report.entries[i].run, &selection->efforts[i], options->n_jobs);
+}
+
+static void
+find_break_even (guint index, gpointer data)
+{
+  const Selection *selection = data;
+
+  if (index > 0)
+    break_even_find (&g_array_index (selection->variants, Scenario, index),
+                     &g_array_index (selection->variants, Scenario, 0),
+                     &selection->report.break_evens[index]);
+}
+
+void
+selection_break_even (Selection *selection, const Options *options)
+{
+  selection->report.break_evens = g_new0 (BreakEven, selection->report.n_entries);
+  study_pool_run (selection->report.n_entries, options->n_jobs, find_break_even, selection, NULL,
+                  NULL);
 }
 
 /* ---- reporting it ---- */

@@ -4,7 +4,7 @@
 
 #include "cli/exit_codes.h"
 #include "cli/options.h"
-#include "report/report.h"
+#include "study/study.h"
 
 typedef struct
 {
@@ -12,6 +12,7 @@ typedef struct
   ReportScenario *scenarios; /* one a file */
   GArray *variants;          /* Scenario: shallow copies, under names that tell them apart */
   GPtrArray *names;          /* char *, of the variants */
+  StudyEffort *efforts;      /* one a variant */
   Report report;             /* one entry a variant; their runs come with selection_simulate() */
 } Selection;
 
@@ -24,6 +25,12 @@ gboolean selection_load_one (Selection *selection, const Options *options, GErro
 gboolean selection_find_variant (const ScenarioFile *file, const Options *options, guint *index,
                                  GError **error);
 void selection_clear (Selection *selection);
+
+/* Fills in what other hardware would change of each run, too: for a single one. */
+void selection_explain (Selection *selection, const Options *options);
+
+/* Finds the networks at which the variants are as fast as the first. */
+void selection_break_even (Selection *selection, const Options *options);
 
 /* Simulates what was selected, once; progress goes to a terminal as "compare: 3/8 variants". */
 void selection_simulate (Selection *selection, const Options *options, const char *command);

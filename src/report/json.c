@@ -151,6 +151,46 @@ add_budget (JsonBuilder *builder, const Budget *budget, const ReportRun *run)
 }
 
 static void
+add_critical_path (JsonBuilder *builder, const ReportRun *run)
+{
+  const Timeline *timeline = run->timelines != NULL ? g_ptr_array_index (run->timelines, 0) : NULL;
+  CriticalPath path;
+  double n_steps;
+
+  if (timeline == NULL)
+    return;
+  n_steps = timeline_n_reported_steps (timeline);
+  critical_path_find (timeline, &path);
+  json_builder_set_member_name (builder, "critical_path");
+  json_builder_begin_object (builder);
+  for (TimelineOp op = 0; op < N_TIMELINE_OPS; op++)
+    {
+      g_autofree char *name = g_strconcat (timeline_op_name (op), "_s", NULL);
+
+      if (path.by_op[op] > 0)
+        add_number (builder, name, sim_time_seconds (path.by_op[op]) / n_steps);
+    }
+  add_number (builder, "waiting_for_ranks_s", sim_time_seconds (path.waiting_for_ranks) / n_steps);
+  add_number (builder, "host_s", sim_time_seconds (path.host) / n_steps);
+  json_builder_end_object (builder);
+  critical_path_clear (&path);
+}
+
+static void
+add_what_if (JsonBuilder *builder, const ReportRun *run)
+{
+  if (run->what_if == NULL)
+    return;
+  json_builder_set_member_name (builder, "what_if");
+  json_builder_begin_object (builder);
+  for (WhatIfKind kind = 0; kind < N_WHAT_IFS; kind++)
+    add_number (builder, what_if_name (kind), run->what_if->step_time_s[kind]);
+  add_number (builder, "compute_alone", run->what_if->compute_alone_s);
+  add_number (builder, "wire_alone", run->what_if->wire_alone_s);
+  json_builder_end_object (builder);
+}
+
+static void
 add_deltas (JsonBuilder *builder, const Figures *figures, const Figures *baseline,
             const char *baseline_name)
 {
@@ -166,6 +206,21 @@ add_deltas (JsonBuilder *builder, const Figures *figures, const Figures *baselin
   add_count (builder, "reduce_scatters_delta", deltas.reduce_scatters);
   add_number (builder, "exposed_comm_delta_s", deltas.exposed_comm_s);
   add_count (builder, "peak_allocated_delta_bytes", deltas.peak_allocated_bytes);
+  json_builder_end_object (builder);
+}
+
+static void
+add_break_even (JsonBuilder *builder, const BreakEven *break_even)
+{
+  const gboolean found = break_even->is == BREAK_EVEN_FOUND;
+
+  json_builder_set_member_name (builder, "break_even");
+  json_builder_begin_object (builder);
+  add_number (builder, "factor", found ? break_even->factor : (double)NAN);
+  add_number (builder, "bandwidth_bytes_per_s", found ? break_even->bytes_per_s : (double)NAN);
+  add_count (builder, "faster_below", found && break_even->faster_if_slower);
+  add_count (builder, "always_faster", break_even->is == BREAK_EVEN_ALWAYS_FASTER);
+  add_count (builder, "always_slower", break_even->is == BREAK_EVEN_ALWAYS_SLOWER);
   json_builder_end_object (builder);
 }
 
@@ -205,9 +260,13 @@ add_variant (JsonBuilder *builder, const Report *report, char **names, guint ind
   add_fit (builder, &entry->run);
   add_budget (builder, &report->budget, &entry->run);
   add_parts (builder, &entry->run.figures);
+  add_critical_path (builder, &entry->run);
+  add_what_if (builder, &entry->run);
   add_memory (builder, &entry->run);
   if (index > 0)
     add_deltas (builder, &entry->run.figures, &report->entries[0].run.figures, names[0]);
+  if (index > 0 && report->break_evens != NULL)
+    add_break_even (builder, &report->break_evens[index]);
   add_units (builder, &entry->run.figures);
   json_builder_end_object (builder);
 }

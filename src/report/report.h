@@ -2,7 +2,9 @@
  * and report_write_files() puts files in place whole. */
 #pragma once
 
+#include "report/break_even.h"
 #include "report/budget.h"
+#include "report/what_if.h"
 
 /* One variant as the reports see it. */
 typedef struct
@@ -12,6 +14,7 @@ typedef struct
   Figures figures;
   GPtrArray
       *timelines; /* Timeline of the ranks to write, the slowest first; NULL where it did not run */
+  WhatIf *what_if; /* owned; or NULL */
 } ReportRun;
 
 /* What stands over all variants of one scenario. */
@@ -33,7 +36,8 @@ typedef struct
 {
   ReportEntry *entries;
   guint n_entries;
-  Budget budget; /* of the whole training run, where one was asked for */
+  BreakEven *break_evens; /* one an entry, the first unused; or NULL; borrowed */
+  Budget budget;          /* of the whole training run, where one was asked for */
 } Report;
 
 /* ---- CSV, as design.md 4 ---- */

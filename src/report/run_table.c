@@ -50,6 +50,22 @@ append_parts (const Figures *figures, GString *text)
   g_string_append_c (text, '\n');
 }
 
+/* "compute 91.0 %, collectives 7.1 %, host 1.9 %" */
+static void
+append_path_shares (const CriticalPath *path, double of_s, GString *text)
+{
+  SimTime collectives = path->waiting_for_ranks, compute = 0;
+  char of_compute[FORMAT_SIZE], of_collectives[FORMAT_SIZE], of_host[FORMAT_SIZE];
+
+  for (TimelineOp op = 0; op < N_TIMELINE_OPS; op++)
+    *(timeline_op_is_collective (op) ? &collectives : &compute) += path->by_op[op];
+  g_string_append_printf (
+      text, "compute and copies %s %%, collectives %s %%, host %s %% of the path\n\n",
+      format_fixed (of_compute, 1, 100 * sim_time_seconds (compute) / of_s),
+      format_fixed (of_collectives, 1, 100 * sim_time_seconds (collectives) / of_s),
+      format_fixed (of_host, 1, 100 * sim_time_seconds (path->host) / of_s));
+}
+
 static void
 append_critical_path (const Timeline *timeline, const Figures *figures, GString *text)
 {
@@ -66,8 +82,17 @@ append_critical_path (const Timeline *timeline, const Figures *figures, GString 
              step_s);
   add_share (table, "host", sim_time_seconds (path.host) / n_steps, step_s);
   text_table_render (table, text);
-  g_string_append_c (text, '\n');
+  append_path_shares (&path, n_steps * step_s, text);
   critical_path_clear (&path);
+}
+
+static void
+append_what_if (const ReportRun *run, GString *text)
+{
+  if (run->what_if != NULL)
+    what_if_append (run->what_if, run->figures.step_time_s, text);
+  else
+    g_string_append (text, "what if: left out, a run of this size takes too long to repeat\n\n");
 }
 
 /* ---- collectives ---- */
@@ -270,6 +295,7 @@ append_run (const char *name, const ReportRun *run, GString *text)
       append_head_line (name, &run->figures, text);
       append_parts (&run->figures, text);
       append_critical_path (g_ptr_array_index (run->timelines, 0), &run->figures, text);
+      append_what_if (run, text);
       append_collectives (&run->figures, text);
       append_memory (run, text);
     }

@@ -291,6 +291,20 @@ append_sentences (const Report *report, const char *const *names, guint decimals
     append_verdict (names[i], &report->entries[i].run.figures, text);
 }
 
+static void
+append_break_evens (const Report *report, const char *const *names, GString *text)
+{
+  if (report->break_evens == NULL)
+    return;
+  g_string_append_c (text, '\n');
+  for (guint i = 1; i < report->n_entries; i++)
+    {
+      g_autofree char *line = break_even_words (&report->break_evens[i], names[i], names[0]);
+
+      text_append_wrapped (text, line, 2);
+    }
+}
+
 char *
 report_comparison_table (const Report *report)
 {
@@ -304,6 +318,7 @@ report_comparison_table (const Report *report)
                          "they run\n\n");
   append_table (report, (const char *const *)names, decimals, text);
   report_append_budget (report, (const char *const *)names, text);
+  append_break_evens (report, (const char *const *)names, text);
   g_string_append_c (text, '\n');
   append_sentences (report, (const char *const *)names, decimals, text);
   return g_string_free (text, FALSE);

@@ -50,9 +50,35 @@ write_traces (const Report *report, const char *folder, GError **error)
   return TRUE;
 }
 
+/* Of the only variant of a run. */
+static gboolean
+write_what_if (const Report *report, const char *folder, GError **error)
+{
+  const ReportRun *run = &report->entries[0].run;
+  g_autofree char *text = NULL;
+
+  if (run->what_if == NULL)
+    return TRUE;
+  text = what_if_csv (run->what_if, run->figures.step_time_s);
+  return files_write (folder, "what_if.csv", text, error);
+}
+
+static gboolean
+write_break_evens (const Report *report, const char *folder, GError **error)
+{
+  g_auto (GStrv) names = variant_names (report);
+  g_autofree char *text = NULL;
+
+  if (report->break_evens == NULL)
+    return TRUE;
+  text = break_even_csv (report->break_evens, (const char *const *)names);
+  return files_write (folder, "break_even.csv", text, error);
+}
+
 gboolean
 report_write_files (const Report *report, const char *folder, GError **error)
 {
   return files_make_folder (folder, error) && write_traces (report, folder, error)
+         && write_what_if (report, folder, error) && write_break_evens (report, folder, error)
          && write_tables (report, folder, error);
 }

@@ -187,6 +187,7 @@ study_run (const Scenario *scenario, const StudyOptions *options, ReportRun *run
 void
 study_run_clear (ReportRun *run)
 {
+  g_clear_pointer (&run->what_if, g_free);
   figures_clear (&run->figures);
   g_clear_pointer (&run->timelines, g_ptr_array_unref);
 }
