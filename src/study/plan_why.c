@@ -92,6 +92,7 @@ words_of (const Plan *plan, const Aspect *aspect, guint key, gsize cell)
   plan_fill (plan, cell, &scenario);
   text = aspect->words (&scenario);
   cells_clear_scenario (&scenario);
+  /* cppcheck-suppress returnDanglingLifetime ; a text of its own */
   return text;
 }
 
@@ -190,7 +191,7 @@ append_parts (const Figures *figures, GString *text)
       for (guint part = 0; part < N_STEP_PARTS; part++)
         if ((told & (1u << part)) == 0 && (most == N_STEP_PARTS || parts_s[part] > parts_s[most]))
           most = part;
-      if (parts_s[most] < 0.01 * figures->step_time_s)
+      if (most == N_STEP_PARTS || parts_s[most] < 0.01 * figures->step_time_s)
         return;
       g_string_append_printf (text, "%s%s %.0f %%", n > 0 ? ", " : "", step_part_words (most),
                               100 * parts_s[most] / figures->step_time_s);
