@@ -70,7 +70,7 @@ best_of (const Results *results)
     {
       const ResultsVariant *variant = results_variant (results, i);
 
-      if (results_did_run (variant) && strcmp (variant->status, "ok") == 0
+      if (results_fits (variant)
           && (best == NULL || variant->tokens_per_s_per_gpu > best->tokens_per_s_per_gpu))
         best = variant;
     }

@@ -9,9 +9,10 @@
 #include "report/plot_text.h"
 #include "report/step_parts.h"
 
-#define MOST_ROWS      60 /* bars of one picture */
-#define NAME_LENGTH    44 /* characters of a name beside its bar */
-#define PIXELS_A_GLYPH 7.4
+#define MOST_ROWS       60 /* bars of one picture */
+#define MOST_SWEEP_ROWS 40 /* of a sweep, which has other pictures */
+#define NAME_LENGTH     44 /* characters of a name beside its bar */
+#define PIXELS_A_GLYPH  7.4
 /* Of names and bars together: width in plots/NAME.gp less margins. */
 #define ROW_WIDTH 1200
 /* Parts of a step that are wide enough to be seen, and named in the legend. */
@@ -279,6 +280,8 @@ plot_breakdown_add (Pictures *pictures, GError **error)
   GString *script;
   Csv csv;
 
+  if (results_is_sweep (results) && results->variants->len > MOST_SWEEP_ROWS)
+    return TRUE;
   csv_begin (&csv, "row,kind,from_ms,to_ms,text");
   for (guint i = 0; i < n_rows_of (results, 0); i++)
     add_row (&csv, i + 1, results_variant (results, i), ROW_WIDTH - names_width (names), present);

@@ -5,6 +5,7 @@
 #include "config/data.h"
 #include "report/plot_bars.h"
 #include "report/plot_scripts.h"
+#include "report/plot_sweep.h"
 #include "report/plot_text.h"
 #include "report/plot_timeline.h"
 
@@ -90,7 +91,8 @@ picture_title (const Results *results)
 static gboolean
 copy_shipped (const Pictures *pictures, GError **error)
 {
-  static const char *const shipped[] = { "style", "timeline", "memory", "deltas", "breakdown" };
+  static const char *const shipped[]
+      = { "style", "timeline", "memory", "deltas", "breakdown", "curve", "heatmap" };
 
   for (guint i = 0; i < G_N_ELEMENTS (shipped); i++)
     {
@@ -116,7 +118,8 @@ plot_scripts_write (const Results *results, const char *folder, gboolean is_svg,
   Pictures pictures = { results, folder, is_svg, g_ptr_array_new_with_free_func (picture_free) };
 
   if (copy_shipped (&pictures, error) && plot_deltas_add (&pictures, error)
-      && plot_breakdown_add (&pictures, error) && plot_timelines_add (&pictures, error))
+      && plot_sweep_add (&pictures, error) && plot_breakdown_add (&pictures, error)
+      && plot_timelines_add (&pictures, error))
     return pictures.list;
   g_ptr_array_unref (pictures.list);
   return NULL;

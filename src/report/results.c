@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "report/results_files.h"
 
@@ -126,6 +127,12 @@ gboolean
 results_did_run (const ResultsVariant *variant)
 {
   return isfinite (variant->step_time_s) && variant->step_time_s > 0;
+}
+
+gboolean
+results_fits (const ResultsVariant *variant)
+{
+  return results_did_run (variant) && strcmp (variant->status, "ok") == 0;
 }
 
 gboolean

@@ -82,5 +82,7 @@ results_variant (const Results *results, guint index)
 }
 
 gboolean results_did_run (const ResultsVariant *variant);
+/* Ran, and within the memory that there is. */
+gboolean results_fits (const ResultsVariant *variant);
 /* Whether this is a sweep: the same variants under several values of some keys. */
 gboolean results_is_sweep (const Results *results);

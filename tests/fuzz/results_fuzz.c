@@ -9,6 +9,7 @@
 #include "report/plot_lanes.h"
 #include "report/plot_memory.h"
 #include "report/step_parts.h"
+#include "report/sweep_grid.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
@@ -43,6 +44,20 @@ draw (const ResultsVariant *variant)
     }
 }
 
+static void
+draw_sweep (const Results *results)
+{
+  g_autoptr (SweepGrid) grid = sweep_grid_new (results);
+
+  for (guint i = 0; i < grid->axes->len; i++)
+    {
+      const SweepAxis *axis = sweep_grid_axis (grid, i);
+      g_autofree const ResultsVariant **best = sweep_grid_best (grid, axis, NULL);
+
+      g_assert (axis->values->len > 1 && best != NULL);
+    }
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
@@ -66,5 +81,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     }
   for (guint i = 0; i < results->variants->len; i++)
     draw (results_variant (results, i));
+  if (results_is_sweep (results))
+    draw_sweep (results);
   return 0;
 }
