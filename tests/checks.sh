@@ -68,7 +68,7 @@ check_format ()
 check_tidy ()
 {
   local flags
-  read -ra flags <<<"$(pkg-config --cflags glib-2.0 gio-2.0 json-glib-1.0 yajl cmocka)"
+  read -ra flags <<<"$(pkg-config --cflags glib-2.0 gio-2.0 json-glib-1.0 yajl nlopt cmocka)"
   find src -name '*.c' | LC_ALL=C sort | xargs -P "$jobs" -I '{}' clang-tidy --quiet '{}' -- -std=gnu11 -DHAVE_CONFIG_H -I. -Isrc \
     -DG_LOG_DOMAIN='"fsdpsim"' -DFSDPSIM_DATA_DIR='"/usr/share/fsdpsim"' "${flags[@]}"
 }

@@ -178,7 +178,8 @@ cluster_table (const Options *options, GError **error)
   if (file == NULL)
     return NULL;
   table.cluster = &scenario_file_variant (file, 0)->cluster;
-  table.network = network = network_new (table.cluster);
+  network = network_new (table.cluster);
+  table.network = network;
   table.nodes_are_given = clusters_is_given (options, "nodes");
   listing_init (&listing, "collectives", columns, G_N_ELEMENTS (columns));
   if (fill (&listing, &table, error))

@@ -15,7 +15,7 @@ G_DEFINE_QUARK (fsdpsim_nccl_tests_error, nccl_tests_error)
 typedef struct
 {
   int size, redop, root, out_of_place, in_place;
-  int n; /* of words in a line, at least up to the last time */
+  int n; /* of words in a line, at least */
 } Columns;
 
 /* The run whose lines are being read. */
@@ -44,12 +44,14 @@ static gboolean G_GNUC_PRINTF (3, 4)
 {
   va_list arguments;
   g_autofree char *text = NULL;
+  g_autofree char *valid = NULL; /* a quoted word may be cut within a letter */
 
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
+  valid = g_utf8_make_valid (text, -1);
   g_set_error (error, NCCL_TESTS_ERROR, NCCL_TESTS_ERROR_BAD_LINE, "%s:%u: %s", reading->file,
-               reading->line, text);
+               reading->line, valid);
   return FALSE;
 }
 
@@ -163,7 +165,8 @@ take_header (Reading *reading, char **words, guint n)
     }
   if (columns.size != 0 || columns.out_of_place < 0)
     return;
-  columns.n = MAX (columns.out_of_place, columns.in_place) + 3;
+  columns.n = MAX (MAX (columns.out_of_place, columns.in_place) + 3,
+                   MAX (columns.redop, columns.root) + 1);
   reading->run.columns = columns;
   reading->run.has_columns = TRUE;
 }
@@ -291,11 +294,9 @@ take_line (Reading *reading, const char *line, GError **error)
       words[n++] = all[i];
   if (n == 0)
     return TRUE;
-  if (words[0][0] == '#')
-    take_comment (reading, text, words, n);
-  else if (words[0][strspn (words[0], "0123456789")] == '\0')
+  if (words[0][strspn (words[0], "0123456789")] == '\0')
     return !reading->run.has_columns || take_row (reading, words, n, error);
-  else if (find_program (text, &kind)) /* a command line */
+  if (words[0][0] == '#' || find_program (text, &kind)) /* or a command line */
     take_comment (reading, text, words, n);
   return TRUE;
 }

@@ -65,10 +65,10 @@ typedef struct
   NcclProtocol protocol;
   /* Where the time goes. For latency_ps no link is busy, for transfer_ps the links
    * are, each to its share: of every rank's link inside its node, and of all NICs of
-   * every node of the group (or its uplinks, where these are fewer), in each direction. The two times add up to time_ps, so
-   * whoever lets collectives share links (max-min: the shares of those that run
-   * together add up to 1 at most on every link) has time_ps for one that runs alone.
-   * Latency first, then transfer. */
+   * every node of the group (or its uplinks, where these are fewer), in each direction.
+   * The two times add up to time_ps, so whoever lets collectives share links (max-min: the shares
+   * of those that run together add up to 1 at most on every link) has time_ps for one that runs
+   * alone. Latency first, then transfer. */
   gint64 latency_ps;
   gint64 transfer_ps;
   double intra_share;
