@@ -28,3 +28,4 @@ extern const Command show_command;
 extern const Command list_command;
 extern const Command validate_command;
 extern const Command calibrate_command;
+extern const Command import_command;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/exit_codes.h"
+#include "cli/foreign_model.h"
 
 gboolean
 scenarios_are_right (const Problems *problems, GError **error)
@@ -35,7 +36,9 @@ reads_input_once (const Options *options, GError **error)
 GPtrArray *
 scenarios_load (const Options *options, GError **error)
 {
-  const ScenarioOptions how = { .overrides = options_overrides (options) };
+  const ScenarioOptions how
+      = { .overrides = options_overrides (options),
+          .load_foreign_model = options->quiet ? foreign_model_load_quietly : foreign_model_load };
   g_autoptr (GPtrArray) files = g_ptr_array_new_with_free_func ((GDestroyNotify)scenario_file_free);
   g_autoptr (Problems) problems = problems_new ();
 

@@ -14,6 +14,7 @@ static const KeyId block_keys[] = {
   ID_model_kv_heads,
   ID_model_head_dim,
   ID_model_value_head_dim,
+  ID_model_keys_as_values,
   ID_model_attention_bias,
   ID_model_qk_norm,
   ID_model_sliding_window,
@@ -33,6 +34,15 @@ static const KeyId block_keys[] = {
   ID_model_extra_matmul_parameters,
   ID_model_extra_parameters,
 };
+
+gboolean
+block_kinds_is_block_key (KeyId id)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (block_keys); i++)
+    if (block_keys[i] == id)
+      return TRUE;
+  return FALSE;
+}
 
 static gboolean G_GNUC_PRINTF (2, 3) refuse (GError **error, const char *format, ...)
 {

@@ -8,6 +8,9 @@
 /* What the model itself is called in an order. */
 #define BLOCK_KIND_BASE "base"
 
+/* Whether blocks may differ in a key. */
+gboolean block_kinds_is_block_key (KeyId id);
+
 /* Whether @text can be read as kinds: names, keys of a block, values in range. */
 gboolean block_kinds_check (const char *text, GError **error);
 

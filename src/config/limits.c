@@ -129,8 +129,8 @@ block_parameters_at_most (const ModelConfig *model)
   double expert_hidden = MAX (hidden, model->expert_hidden);
 
   return attention + 3 * (expert_hidden + 1) * ffn + model->experts * (3 * expert_hidden + 1)
-         + 12 * hidden + 4 * heads_width (model) + (double)model->extra_matmul_parameters
-         + (double)model->extra_parameters;
+         + 2 * hidden * expert_hidden + 12 * hidden + 4 * heads_width (model)
+         + (double)model->extra_matmul_parameters + (double)model->extra_parameters;
 }
 
 /* The largest of all kinds of blocks. */

@@ -12,10 +12,11 @@ struct _ModelConfig
   char *name;   /* of the source */
   guint layers; /* blocks */
   guint hidden;
-  guint heads;          /* 0: no attention */
-  guint kv_heads;       /* grouped-query attention where below heads */
-  guint head_dim;       /* of queries and keys */
-  guint value_head_dim; /* 0: the same */
+  guint heads;             /* 0: no attention */
+  guint kv_heads;          /* grouped-query attention where below heads */
+  guint head_dim;          /* of queries and keys */
+  guint value_head_dim;    /* 0: the same */
+  gboolean keys_as_values; /* no projection of the values */
   AttentionBias attention_bias;
   QkNorm qk_norm;       /* of queries and keys */
   guint sliding_window; /* tokens that one attends to; 0: all before it */
@@ -53,6 +54,32 @@ struct _ModelConfig
 };
 
 #define MOST_BLOCK_KINDS 64
+
+/* A block has up to two halves, each with its norms and residual: what mixes the
+ * tokens, which is attention or where there is none the extra matrices, and the
+ * feed-forward. */
+static inline gboolean
+model_has_mixer (const ModelConfig *kind)
+{
+  return kind->heads > 0 || kind->extra_matmul_parameters > 0;
+}
+
+static inline gboolean
+model_has_feed_forward (const ModelConfig *kind)
+{
+  return kind->ffn_hidden > 0;
+}
+
+/* Norms of a block over its width. */
+static inline guint
+model_norms_of_block (const ModelConfig *kind)
+{
+  guint halves = (guint)model_has_mixer (kind) + (guint)model_has_feed_forward (kind);
+
+  if (kind->norm_placement == NORMS_SHARED)
+    return MIN (halves, 1);
+  return kind->norm_placement == NORMS_SANDWICH ? 2 * halves : halves;
+}
 
 /* The index of a block's kind, and the kind itself: its own widths in the model's place. */
 static inline guint

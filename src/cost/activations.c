@@ -61,17 +61,6 @@ block_workspace (const Workload *work)
   return work->element * (work->hidden + work->ffn * (work->model->gated_ffn ? 2 : 1));
 }
 
-/* One before or behind each half, or both. */
-static guint
-n_norms (const ModelConfig *model)
-{
-  guint halves = (model->heads > 0 ? 1 : 0) + (model->ffn_hidden > 0 ? 1 : 0);
-
-  if (model->norm_placement == NORMS_SHARED)
-    return MIN (halves, 1);
-  return model->norm_placement == NORMS_SANDWICH ? 2 * halves : halves;
-}
-
 /* The extra matrices' input is what the first norm saves already; their outputs
  * are not. */
 static double
@@ -83,7 +72,7 @@ extra_saved (const Workload *work)
 void
 activations_measure_block (const Workload *work, BlockCost *cost)
 {
-  double block = n_norms (work->model) * norm_saved (work) + attention_saved (work)
+  double block = model_norms_of_block (work->model) * norm_saved (work) + attention_saved (work)
                  + feed_forward_saved (work) + extra_saved (work);
 
   cost->saved_bytes = round_to_bytes (work->tokens * block);

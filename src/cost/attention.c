@@ -156,17 +156,24 @@ add_qk_norm_backward (GArray *kernels, const Workload *work)
   passes_add_norm_backward_over (kernels, work, work->tokens * work->queries);
 }
 
+static double
+projected_values (const Workload *work)
+{
+  return work->model->keys_as_values ? 0 : work->values;
+}
+
 static void
 add_projections_forward (GArray *kernels, const Workload *work)
 {
   if (!is_llama_like (work))
     linear_add_forward (kernels, work, "attention.qkv", work->hidden,
-                        work->queries + work->keys + work->values);
+                        work->queries + work->keys + projected_values (work));
   else
     {
       linear_add_forward (kernels, work, "attention.query", work->hidden, work->queries);
       linear_add_forward (kernels, work, "attention.key", work->hidden, work->keys);
-      linear_add_forward (kernels, work, "attention.value", work->hidden, work->values);
+      if (!work->model->keys_as_values)
+        linear_add_forward (kernels, work, "attention.value", work->hidden, work->values);
     }
   add_qk_norm_forward (kernels, work);
   add_rotary (kernels, work);
@@ -200,10 +207,11 @@ add_projections_backward (GArray *kernels, const Workload *work)
   if (!is_llama_like (work))
     {
       linear_add_backward (kernels, work, "attention.qkv", work->hidden,
-                           work->queries + work->keys + work->values, bias);
+                           work->queries + work->keys + projected_values (work), bias);
       return;
     }
-  linear_add_backward (kernels, work, "attention.value", work->hidden, work->values, bias);
+  if (!work->model->keys_as_values)
+    linear_add_backward (kernels, work, "attention.value", work->hidden, work->values, bias);
   linear_add_backward (kernels, work, "attention.key", work->hidden, work->keys, bias);
   linear_add_backward (kernels, work, "attention.query", work->hidden, work->queries, bias);
   /* all three lead back to the norm */

@@ -12,18 +12,6 @@
 typedef void (*AddHalf) (GArray *kernels, const Workload *work);
 
 static gboolean
-has_attention (const ModelConfig *model)
-{
-  return model->heads > 0;
-}
-
-static gboolean
-has_feed_forward (const ModelConfig *model)
-{
-  return model->ffn_hidden > 0;
-}
-
-static gboolean
 has_norm_before (const ModelConfig *model)
 {
   return model->norm_placement != NORMS_POST;
@@ -38,8 +26,8 @@ has_norm_behind (const ModelConfig *model)
 static gboolean
 is_parallel (const ModelConfig *model)
 {
-  return (model->parallel_block || model->norm_placement == NORMS_SHARED) && has_attention (model)
-         && has_feed_forward (model);
+  return (model->parallel_block || model->norm_placement == NORMS_SHARED) && model_has_mixer (model)
+         && model_has_feed_forward (model);
 }
 
 static void
@@ -56,6 +44,24 @@ extra_width (const Workload *work)
 }
 
 /* ---- the two halves ---- */
+
+static void
+add_mixer_forward (GArray *kernels, const Workload *work)
+{
+  if (work->model->extra_matmul_parameters > 0)
+    linear_add_forward (kernels, work, "extra", work->hidden, extra_width (work));
+  if (work->model->heads > 0)
+    attention_add_forward (kernels, work);
+}
+
+static void
+add_mixer_backward (GArray *kernels, const Workload *work)
+{
+  if (work->model->heads > 0)
+    attention_add_backward (kernels, work);
+  if (work->model->extra_matmul_parameters > 0)
+    linear_add_backward (kernels, work, "extra", work->hidden, extra_width (work), FALSE);
+}
 
 static void
 add_feed_forward_forward (GArray *kernels, const Workload *work)
@@ -109,7 +115,7 @@ static void
 add_parallel_forward (GArray *kernels, const Workload *work)
 {
   passes_add_norm_forward (kernels, work);
-  attention_add_forward (kernels, work);
+  add_mixer_forward (kernels, work);
   if (has_two_norms (work->model))
     passes_add_norm_forward (kernels, work);
   add_feed_forward_forward (kernels, work);
@@ -124,7 +130,7 @@ add_parallel_backward (GArray *kernels, const Workload *work)
   add_feed_forward_backward (kernels, work);
   if (has_two_norms (work->model))
     passes_add_norm_backward (kernels, work);
-  attention_add_backward (kernels, work);
+  add_mixer_backward (kernels, work);
   add_sum (kernels, work);
   passes_add_norm_backward (kernels, work);
   add_sum (kernels, work);
@@ -135,37 +141,29 @@ add_parallel_backward (GArray *kernels, const Workload *work)
 void
 block_add_forward (GArray *kernels, const Workload *work)
 {
-  const ModelConfig *model = work->model;
-
-  if (model->extra_matmul_parameters > 0)
-    linear_add_forward (kernels, work, "extra", work->hidden, extra_width (work));
-  if (is_parallel (model))
+  if (is_parallel (work->model))
     {
       add_parallel_forward (kernels, work);
       return;
     }
-  if (has_attention (model))
-    add_half_forward (kernels, work, attention_add_forward);
-  if (has_feed_forward (model))
+  if (model_has_mixer (work->model))
+    add_half_forward (kernels, work, add_mixer_forward);
+  if (model_has_feed_forward (work->model))
     add_half_forward (kernels, work, add_feed_forward_forward);
 }
 
 void
 block_add_backward (GArray *kernels, const Workload *work)
 {
-  const ModelConfig *model = work->model;
-
-  if (is_parallel (model))
-    add_parallel_backward (kernels, work);
-  else
+  if (is_parallel (work->model))
     {
-      if (has_feed_forward (model))
-        add_half_backward (kernels, work, add_feed_forward_backward);
-      if (has_attention (model))
-        add_half_backward (kernels, work, attention_add_backward);
+      add_parallel_backward (kernels, work);
+      return;
     }
-  if (model->extra_matmul_parameters > 0)
-    linear_add_backward (kernels, work, "extra", work->hidden, extra_width (work), FALSE);
+  if (model_has_feed_forward (work->model))
+    add_half_backward (kernels, work, add_feed_forward_backward);
+  if (model_has_mixer (work->model))
+    add_half_backward (kernels, work, add_mixer_backward);
 }
 
 /* The last matmul and the sums behind it. A norm behind it saves its input, and
@@ -173,14 +171,13 @@ block_add_backward (GArray *kernels, const Workload *work)
 guint
 block_kernels_after_last_saved (const ModelConfig *model)
 {
-  gboolean ends_with_experts = has_feed_forward (model) && model->experts > 0;
   guint n_sums = is_parallel (model) ? 2 : 1;
 
-  if (!has_attention (model) && !has_feed_forward (model))
+  if (!model_has_mixer (model) && !model_has_feed_forward (model))
     return 0;
   if (has_norm_behind (model))
     return n_sums;
-  if (ends_with_experts && model->shared_ffn_hidden > 0)
+  if (model->experts > 0 && model->shared_ffn_hidden > 0)
     return n_sums + 2; /* down, and the sum with the routed experts */
   return n_sums + 1;   /* down, or the weighted sum */
 }

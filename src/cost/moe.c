@@ -47,6 +47,12 @@ add_grouped_backward (GArray *kernels, const Workload *work, const char *name, d
     kernels_add_pass (kernels, name, rows (work) * out * work->element);
 }
 
+static gboolean
+is_projected (const Workload *work)
+{
+  return expert_hidden (work) != work->hidden;
+}
+
 /* Scores of the experts, the best of them, and the order that sorts the rows. */
 static void
 add_routing (GArray *kernels, const Workload *work)
@@ -64,6 +70,8 @@ moe_add_forward (GArray *kernels, const Workload *work)
 
   linear_add_forward (kernels, work, "moe.router", work->hidden, work->model->experts);
   add_routing (kernels, work);
+  if (is_projected (work))
+    linear_add_forward (kernels, work, "moe.project_in", work->hidden, width);
   kernels_add_pass (kernels, "moe.gather", 2 * row_bytes);
   if (work->model->gated_ffn)
     add_grouped_forward (kernels, work, "moe.gate", width, work->ffn);
@@ -72,6 +80,8 @@ moe_add_forward (GArray *kernels, const Workload *work)
   add_grouped_forward (kernels, work, "moe.down", work->ffn, width);
   kernels_add_pass (kernels, "moe.weight", 2 * row_bytes);
   kernels_add_pass (kernels, "moe.sum", row_bytes + work->tokens * width * work->element);
+  if (is_projected (work))
+    linear_add_forward (kernels, work, "moe.project_out", width, work->hidden);
   if (work->model->shared_ffn_hidden == 0)
     return;
   feed_forward_add_forward (kernels, work, work->model->shared_ffn_hidden);
@@ -95,6 +105,8 @@ moe_add_backward (GArray *kernels, const Workload *work)
   double row_bytes = rows (work) * width * work->element;
 
   add_shared_backward (kernels, work);
+  if (is_projected (work))
+    linear_add_backward (kernels, work, "moe.project_out", width, work->hidden, FALSE);
   kernels_add_pass (kernels, "moe.sum", row_bytes + work->tokens * width * work->element);
   kernels_add_pass (kernels, "moe.weight", 2 * row_bytes);
   kernels_add_pass (kernels, "moe.weight_product", 2 * row_bytes);
@@ -107,6 +119,8 @@ moe_add_backward (GArray *kernels, const Workload *work)
       passes_add (kernels, work, CHAIN_ADD, rows (work) * width);
     }
   kernels_add_pass (kernels, "moe.gather", row_bytes + work->tokens * width * work->element);
+  if (is_projected (work))
+    linear_add_backward (kernels, work, "moe.project_in", work->hidden, width, FALSE);
   add_routing (kernels, work);
   linear_add_backward (kernels, work, "moe.router", work->hidden, work->model->experts,
                        work->model->router_bias);

@@ -54,9 +54,10 @@ plain_projections (const ModelConfig *model)
   gint64 keys = (gint64)model->kv_heads * model->head_dim;
   gint64 values = model->kv_heads * value_head_dim (model);
   gboolean bias = model->attention_bias != ATTENTION_BIAS_NONE;
-  gint64 count = linear (hidden, queries, bias) + linear (hidden, keys, bias)
-                 + linear (hidden, values, bias);
+  gint64 count = linear (hidden, queries, bias) + linear (hidden, keys, bias);
 
+  if (!model->keys_as_values)
+    count += linear (hidden, values, bias);
   if (model->qk_norm == QK_NORM_HEAD)
     count += 2 * norm (model, model->head_dim);
   else if (model->qk_norm == QK_NORM_WIDTH)
@@ -86,35 +87,26 @@ feed_forward (const ModelConfig *model, gint64 width, gint64 inner)
          + linear (inner, width, model->mlp_bias);
 }
 
-/* What every token passes, and of the experts @n. */
+/* What every token passes, with the projections to the experts' width and back,
+ * and of the experts @n. */
 static gint64
 experts (const ModelConfig *model, guint n)
 {
   gint64 width = model->expert_hidden > 0 ? model->expert_hidden : model->hidden;
 
   return linear (model->hidden, model->experts, FALSE) + (model->router_bias ? model->experts : 0)
+         + (width != model->hidden ? 2 * width * model->hidden : 0)
          + n * feed_forward (model, width, model->ffn_hidden)
          + feed_forward (model, model->hidden, model->shared_ffn_hidden);
 }
 
 /* ---- the block ---- */
 
-static gint64
-norms (const ModelConfig *model)
-{
-  guint halves = (model->heads > 0 ? 1 : 0) + (model->ffn_hidden > 0 ? 1 : 0);
-  guint n = model->norm_placement == NORMS_SHARED     ? MIN (halves, 1)
-            : model->norm_placement == NORMS_SANDWICH ? 2 * halves
-                                                      : halves;
-
-  return n * norm (model, model->hidden);
-}
-
 BlockParams
 params_of_block (const ModelConfig *kind)
 {
-  gint64 common
-      = attention (kind) + norms (kind) + kind->extra_matmul_parameters + kind->extra_parameters;
+  gint64 common = attention (kind) + model_norms_of_block (kind) * norm (kind, kind->hidden)
+                  + kind->extra_matmul_parameters + kind->extra_parameters;
   gint64 dense = feed_forward (kind, kind->hidden, kind->ffn_hidden);
 
   if (kind->experts == 0)
