@@ -46,14 +46,14 @@ names_in_files_follow_the_contract (void **state)
 
 /* Clipping's scalar all-reduce is no collective of the counts. */
 static void
-three_ops_are_collectives (void **state)
+four_ops_are_collectives (void **state)
 {
   guint n_collectives = 0;
   (void)state;
 
   for (guint op = 0; op < N_TIMELINE_OPS; op++)
     n_collectives += timeline_op_is_collective (op);
-  assert_int_equal (n_collectives, 3);
+  assert_int_equal (n_collectives, 4);
   assert_true (timeline_op_is_collective (TIMELINE_ALL_REDUCE));
   assert_false (timeline_op_is_collective (TIMELINE_GRAD_CLIP));
 }
@@ -81,7 +81,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (units_are_named_as_people_name_them),
     cmocka_unit_test (names_in_files_follow_the_contract),
-    cmocka_unit_test (three_ops_are_collectives),
+    cmocka_unit_test (four_ops_are_collectives),
     cmocka_unit_test (reported_time_starts_at_the_end_of_warm_up),
   };
 

@@ -29,3 +29,4 @@ extern const Command list_command;
 extern const Command validate_command;
 extern const Command calibrate_command;
 extern const Command import_command;
+extern const Command trace_command;

@@ -13,12 +13,12 @@ static const Command *const commands[] = {
   &compare_command, &run_command,      &sweep_command,     &plan_command,
   &plot_command,    &report_command,   &net_command,       &show_command,
   &list_command,    &validate_command, &calibrate_command, &import_command,
+  &trace_command,
 };
 
 /* Planned: whoever reads of them elsewhere learns that they are not here. */
 static const char *const later_commands[] = {
   "check",
-  "trace",
   NULL,
 };
 

@@ -45,7 +45,7 @@ step_parts (const Figures *figures, double parts_s[N_STEP_PARTS])
 void
 deltas_measure (const Figures *variant, const Figures *baseline, Deltas *deltas)
 {
-  const gboolean known = figures_did_run (variant) && figures_did_run (baseline);
+  const gboolean knows_memory = figures_know_memory (variant) && figures_know_memory (baseline);
   double variant_parts_s[N_STEP_PARTS], baseline_parts_s[N_STEP_PARTS];
 
   step_parts (variant, variant_parts_s);
@@ -60,6 +60,6 @@ deltas_measure (const Figures *variant, const Figures *baseline, Deltas *deltas)
   deltas->all_reduces = variant->all.all_reduces - baseline->all.all_reduces;
   deltas->exposed_comm_s = variant->exposed_comm_s - baseline->exposed_comm_s;
   deltas->peak_allocated_bytes
-      = known ? (double)(variant->peak_allocated_bytes - baseline->peak_allocated_bytes)
-              : (double)NAN;
+      = knows_memory ? (double)(variant->peak_allocated_bytes - baseline->peak_allocated_bytes)
+                     : (double)NAN;
 }

@@ -22,27 +22,32 @@ ratio (double value, double of)
 
 /* ---- collectives by unit ---- */
 
-/* Sums over all steps, times in picoseconds: whole numbers, so exact in a double. */
+/* Times in picoseconds: whole numbers, so exact in a double. */
 static void
 count_collective (const TimelineRecord *record, SimTime exposed, UnitFigures *sums)
 {
-  sums->bytes += (double)record->bytes;
+  const guint n = !record->is_carried;
+
+  if (record->label.op != TIMELINE_OTHER_COLLECTIVE)
+    sums->bytes += n * (double)record->bytes;
   switch (record->label.op)
     {
     case TIMELINE_ALL_GATHER:
       if (record->label.phase == PHASE_BACKWARD)
-        sums->all_gathers_backward++;
+        sums->all_gathers_backward += n;
       else
-        sums->all_gathers_forward++;
+        sums->all_gathers_forward += n;
       sums->all_gather_exposed_s += (double)exposed;
       break;
     case TIMELINE_REDUCE_SCATTER:
-      sums->reduce_scatters++;
+      sums->reduce_scatters += n;
       sums->reduce_scatter_exposed_s += (double)exposed;
       break;
     case TIMELINE_ALL_REDUCE:
-      sums->all_reduces++;
+      sums->all_reduces += n;
       sums->all_reduce_exposed_s += (double)exposed;
+      break;
+    case TIMELINE_OTHER_COLLECTIVE:
       break;
     default:
       g_assert_not_reached ();
@@ -72,44 +77,67 @@ has_collectives (const UnitFigures *figures)
 
 /* Drops units without collectives: embedding and head inside the root unit. */
 static void
-keep_units (GArray *units, double n_steps, Figures *figures)
+keep_units (const GArray *units, double n_steps, Figures *figures)
 {
   figures->units = g_new0 (UnitFigures, units->len);
   for (guint32 unit = 0; unit < units->len; unit++)
     {
-      UnitFigures *sums = &g_array_index (units, UnitFigures, unit);
+      UnitFigures mean = g_array_index (units, UnitFigures, unit);
 
-      if (!has_collectives (sums))
+      if (!has_collectives (&mean))
         continue;
-      sums->unit = unit;
-      mean_of_sums (sums, n_steps);
-      figures->units[figures->n_units++] = *sums;
+      mean.unit = unit;
+      mean_of_sums (&mean, n_steps);
+      figures->units[figures->n_units++] = mean;
     }
 }
 
-static void
-measure_collectives (const Timeline *timeline, const SimTime *exposed, Figures *figures)
-{
-  g_autoptr (GArray) units = g_array_new (FALSE, TRUE, sizeof (UnitFigures));
-  const guint n_steps = timeline_n_reported_steps (timeline);
+/* ---- sums over windows ---- */
 
+void
+figures_sum_init (FiguresSum *sum)
+{
+  *sum = (FiguresSum){ .units = g_array_new (FALSE, TRUE, sizeof (UnitFigures)) };
+}
+
+void
+figures_sum_clear (FiguresSum *sum)
+{
+  g_clear_pointer (&sum->units, g_array_unref);
+}
+
+static void
+add_exposure (Exposure *sum, const Exposure *exposure)
+{
+  sum->total += exposure->total;
+  sum->compute += exposure->compute;
+  sum->host_bound += exposure->host_bound;
+  sum->copies += exposure->copies;
+  for (guint op = 0; op < N_TIMELINE_OPS; op++)
+    {
+      sum->exposed[op] += exposure->exposed[op];
+      sum->busy[op] += exposure->busy[op];
+    }
+}
+
+void
+figures_sum_add (FiguresSum *sum, const Timeline *timeline, const Exposure *exposure,
+                 const SimTime *per_record)
+{
+  add_exposure (&sum->exposure, exposure);
   for (guint32 i = timeline_first_reported (timeline); i < timeline->records->len; i++)
     {
       const TimelineRecord *record = timeline_record (timeline, i);
 
       if (!timeline_op_is_collective (record->label.op))
         continue;
-      if (record->label.unit >= units->len)
-        g_array_set_size (units, record->label.unit + 1);
-      count_collective (record, exposed[i],
-                        &g_array_index (units, UnitFigures, record->label.unit));
-      count_collective (record, exposed[i], &figures->all);
+      if (record->label.unit >= sum->units->len)
+        g_array_set_size (sum->units, record->label.unit + 1);
+      count_collective (record, per_record[i],
+                        &g_array_index (sum->units, UnitFigures, record->label.unit));
+      count_collective (record, per_record[i], &sum->all);
     }
-  mean_of_sums (&figures->all, n_steps);
-  keep_units (units, n_steps, figures);
 }
-
-/* ---- time ---- */
 
 static double
 mean_s (SimTime time, guint n_steps)
@@ -117,30 +145,43 @@ mean_s (SimTime time, guint n_steps)
   return sim_time_seconds (time) / n_steps;
 }
 
+void
+figures_from_sum (const FiguresSum *sum, guint n_steps, Figures *figures)
+{
+  const Exposure *exposure = &sum->exposure;
+  SimTime exposed = 0;
+
+  for (guint op = 0; op < N_TIMELINE_OPS; op++)
+    {
+      exposed += exposure->exposed[op];
+      figures->exposed_s[op] = mean_s (exposure->exposed[op], n_steps);
+      figures->busy_s[op] = mean_s (exposure->busy[op], n_steps);
+    }
+  figures->step_time_s = mean_s (exposure->total, n_steps);
+  figures->compute_s = mean_s (exposure->compute, n_steps);
+  figures->exposed_comm_s = mean_s (exposed, n_steps);
+  figures->host_bound_s = mean_s (exposure->host_bound, n_steps);
+  figures->all = sum->all;
+  mean_of_sums (&figures->all, n_steps);
+  keep_units (sum->units, n_steps, figures);
+}
+
 static void
 measure_time (const Timeline *timeline, Figures *figures)
 {
   g_autofree SimTime *per_record = g_new (SimTime, timeline->records->len + 1);
-  const guint n_steps = timeline_n_reported_steps (timeline);
-  SimTime exposed = 0;
   Exposure exposure;
+  FiguresSum sum;
 
+  figures_sum_init (&sum);
   exposure_measure (timeline, &exposure, per_record);
-  for (guint op = 0; op < N_TIMELINE_OPS; op++)
-    {
-      exposed += exposure.exposed[op];
-      figures->exposed_s[op] = mean_s (exposure.exposed[op], n_steps);
-      figures->busy_s[op] = mean_s (exposure.busy[op], n_steps);
-    }
-  figures->step_time_s = mean_s (exposure.total, n_steps);
-  figures->compute_s = mean_s (exposure.compute, n_steps);
-  figures->exposed_comm_s = mean_s (exposed, n_steps);
-  figures->host_bound_s = mean_s (exposure.host_bound, n_steps);
-  measure_collectives (timeline, per_record, figures);
+  figures_sum_add (&sum, timeline, &exposure, per_record);
+  figures_from_sum (&sum, timeline_n_reported_steps (timeline), figures);
+  figures_sum_clear (&sum);
 }
 
-static void
-measure_rates (const RunFacts *facts, Figures *figures)
+void
+figures_set_rates (const RunFacts *facts, Figures *figures)
 {
   const double peak_flops = facts->peak_flops * facts->n_ranks;
 
@@ -190,7 +231,7 @@ figures_measure (const Timeline *timeline, const RunFacts *facts, Figures *figur
 {
   *figures = (Figures){ 0 };
   measure_time (timeline, figures);
-  measure_rates (facts, figures);
+  figures_set_rates (facts, figures);
   measure_memory (timeline, facts, figures);
   figures->status = figures->fits ? RUN_OK : RUN_DOES_NOT_FIT;
   figures->reason = figures->fits ? g_strdup ("") : why_it_does_not_fit (figures, facts);

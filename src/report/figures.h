@@ -48,12 +48,31 @@ typedef struct
   double compute_s, exposed_comm_s, host_bound_s;
   double busy_s[N_TIMELINE_OPS];    /* of the compute stream, by op, per step */
   double exposed_s[N_TIMELINE_OPS]; /* by collective, per step; all-reduce with clipping's */
-  gint64 peak_allocated_bytes, peak_reserved_bytes;
+  gint64 peak_allocated_bytes, peak_reserved_bytes; /* -1: a recording does not tell */
   gboolean fits; /* peak_reserved_bytes is within the capacity */
   MemoryUse memory;
   UnitFigures *units; /* those with any collective, in the order of their numbers */
   guint n_units;
 } Figures;
+
+/* Figures as sums over windows of the same run, as of a timeline that comes step by step. */
+typedef struct
+{
+  Exposure exposure;
+  UnitFigures all; /* sums over all steps, times in picoseconds */
+  GArray *units;   /* UnitFigures, the same by unit */
+} FiguresSum;
+
+void figures_sum_init (FiguresSum *sum);
+void figures_sum_clear (FiguresSum *sum);
+/* One window's exposure, as exposure_measure() gives it. Carried records are not counted again,
+ * what is exposed of them is. */
+void figures_sum_add (FiguresSum *sum, const Timeline *timeline, const Exposure *exposure,
+                      const SimTime *per_record);
+/* Time and collectives, the mean of @n_steps; nothing of rates and memory. */
+void figures_from_sum (const FiguresSum *sum, guint n_steps, Figures *figures);
+/* Tokens and FLOPs per time, NaN where the facts do not tell them. */
+void figures_set_rates (const RunFacts *facts, Figures *figures);
 
 /* MFU = model FLOPs of the step / (step time x ranks x dense peak of one GPU), as
  * torchtitan's components/metrics.py; HFU the same with hardware FLOPs. */
@@ -72,4 +91,10 @@ static inline gboolean
 figures_did_run (const Figures *figures)
 {
   return figures->status == RUN_OK || figures->status == RUN_DOES_NOT_FIT;
+}
+
+static inline gboolean
+figures_know_memory (const Figures *figures)
+{
+  return figures_did_run (figures) && figures->peak_allocated_bytes >= 0;
 }

@@ -62,7 +62,7 @@ void report_append_budget (const Report *report, const char *const *names, GStri
 char *report_json (const Report *report);
 
 /* Chrome Trace Event format, PyTorch profiler names. */
-char *report_trace_json (const ReportRun *run);
+char *report_trace_json (const ReportEntry *entry);
 
 /* Writes summary, deltas, per_unit, timeline, memory CSV and a trace each
  * variant into @folder, which is created; each file whole, by rename. Sets a

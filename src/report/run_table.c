@@ -4,6 +4,7 @@
 #include "report/deltas.h"
 #include "report/format.h"
 #include "report/names.h"
+#include "report/run_table.h"
 #include "report/table_head.h"
 #include "report/text_table.h"
 
@@ -181,8 +182,8 @@ add_collectives_head (TextTable *table)
     text_table_add (table, under[i]);
 }
 
-static void
-append_collectives (const Figures *figures, GString *text)
+void
+run_table_append_collectives (const Figures *figures, GString *text)
 {
   g_autoptr (TextTable) table = text_table_new (8);
   UnitGroup blocks = { .n_units = 0 };
@@ -296,7 +297,7 @@ append_run (const char *name, const ReportRun *run, GString *text)
       append_parts (&run->figures, text);
       append_critical_path (g_ptr_array_index (run->timelines, 0), &run->figures, text);
       append_what_if (run, text);
-      append_collectives (&run->figures, text);
+      run_table_append_collectives (&run->figures, text);
       append_memory (run, text);
     }
   append_verdict (run, text);

@@ -31,7 +31,7 @@ add_step_figures (Csv *csv, const Figures *figures)
 static void
 add_memory_figures (Csv *csv, const Figures *figures)
 {
-  const gboolean known = figures_did_run (figures);
+  const gboolean known = figures_know_memory (figures);
 
   csv_add_bytes (csv, known ? (double)figures->peak_allocated_bytes : (double)NAN);
   csv_add_bytes (csv, known ? (double)figures->peak_reserved_bytes : (double)NAN);
@@ -63,7 +63,7 @@ summary_add_fields (Csv *csv, const char *variant, const ReportScenario *scenari
   csv_add_text (csv, PACKAGE_VERSION);
   csv_add_text (csv, run_status_name (figures->status));
   csv_add_text (csv, figures->reason);
-  csv_add_text (csv, figures_did_run (figures) ? peak_phase_name (figures->memory.phase) : "");
+  csv_add_text (csv, figures_know_memory (figures) ? peak_phase_name (figures->memory.phase) : "");
   csv_add_number (csv, (double)NAN); /* step_time_low_s and _high_s: nothing tells them yet */
   csv_add_number (csv, (double)NAN);
   budget_add_fields (budget, &run->facts, figures, csv);

@@ -6,6 +6,7 @@
 #include "report/csv.h"
 #include "report/names.h"
 #include "report/report.h"
+#include "report/timeline_csv.h"
 
 static const Timeline *
 timeline_of (const ReportRun *run, guint index)
@@ -21,20 +22,21 @@ n_timelines (const ReportRun *run)
 
 /* ---- timeline.csv ---- */
 
-static void
-add_record (Csv *csv, const char *variant, const Timeline *timeline, const TimelineRecord *record)
+void
+timeline_csv_add (Csv *csv, const char *variant, guint rank, SimTime origin,
+                  const TimelineRecord *record)
 {
   g_autofree char *unit = timeline_unit_name (record->label.unit);
 
   csv_add_text (csv, variant);
-  csv_add_integer (csv, timeline->rank);
+  csv_add_integer (csv, rank);
   csv_add_text (csv, timeline_lane_name (record->lane));
   csv_add_text (csv, timeline_op_name (record->label.op));
   csv_add_text (csv, unit);
   csv_add_text (csv, timeline_phase_name (record->label.phase));
   csv_add_integer (csv, record->label.micro_batch);
-  csv_add_time_us (csv, record->start - timeline->origin);
-  csv_add_time_us (csv, record->end - timeline->origin);
+  csv_add_time_us (csv, record->start - origin);
+  csv_add_time_us (csv, record->end - origin);
   csv_add_integer (csv, record->bytes);
   csv_end_row (csv);
 }
@@ -45,14 +47,15 @@ report_timeline_csv (const Report *report)
   g_auto (GStrv) names = variant_names (report);
   Csv csv;
 
-  csv_begin (&csv, "variant,rank,lane,op,unit,phase,micro_batch,start_us,end_us,bytes");
+  csv_begin (&csv, TIMELINE_CSV_HEADER);
   for (guint i = 0; i < report->n_entries; i++)
     for (guint t = 0; t < n_timelines (&report->entries[i].run); t++)
       {
         const Timeline *timeline = timeline_of (&report->entries[i].run, t);
 
         for (guint32 r = timeline_first_reported (timeline); r < timeline->records->len; r++)
-          add_record (&csv, names[i], timeline, timeline_record (timeline, r));
+          timeline_csv_add (&csv, names[i], timeline->rank, timeline->origin,
+                            timeline_record (timeline, r));
       }
   return csv_finish (&csv);
 }

@@ -1,8 +1,9 @@
 /* Chrome Trace Event format with the names that PyTorch's profiler (Kineto) uses:
  * a process a rank, in it the Python thread and a thread a CUDA stream.
  *
- * Perfetto drops events before time 0, so what the host waited for before the
- * reported steps begin is cut there. */
+ * Perfetto drops events before time 0, so what began before the reported steps is
+ * cut there, and its arguments say when it really began and ended. Times, labels
+ * and facts are complete: `fsdpsim trace` has the program's own figures from it. */
 #include "config.h"
 
 #include <string.h>
@@ -20,6 +21,7 @@
 typedef struct
 {
   yajl_gen json;
+  const ReportScenario *scenario;
   const ReportRun *run;
   const Timeline *timeline;
   gint64 next_flow;
@@ -94,6 +96,16 @@ put_track (Writer *writer, gint64 thread)
 {
   put_integer (writer, "pid", writer->timeline->rank);
   put_integer (writer, "tid", thread);
+}
+
+static void
+put_real (Writer *writer, const char *name, double value)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  put_text (writer, name);
+  g_ascii_dtostr (buffer, sizeof buffer, value);
+  yajl_gen_number (writer->json, buffer, strlen (buffer));
 }
 
 static void
@@ -276,6 +288,30 @@ put_collective_args (Writer *writer, const TimelineRecord *record)
   put_time (writer, "waiting for ranks (us)", record->peers_from - record->start);
 }
 
+/* From the origin; what began or ended before it does so there. */
+static SimTime
+shown_start (const Writer *writer, const TimelineRecord *record)
+{
+  return MAX (record->start - writer->timeline->origin, 0);
+}
+
+static SimTime
+shown_end (const Writer *writer, const TimelineRecord *record)
+{
+  return MAX (record->end - writer->timeline->origin, 0);
+}
+
+static void
+put_cut_times (Writer *writer, const TimelineRecord *record)
+{
+  const SimTime origin = writer->timeline->origin;
+
+  if (record->start < origin)
+    put_time (writer, "began (us)", record->start - origin);
+  if (record->end < origin)
+    put_time (writer, "ended (us)", record->end - origin);
+}
+
 static void
 put_args (Writer *writer, const TimelineRecord *record)
 {
@@ -288,34 +324,17 @@ put_args (Writer *writer, const TimelineRecord *record)
       put_integer (writer, "device", device_of (writer));
       put_integer (writer, "stream", thread_of (writer, record));
     }
+  put_member (writer, "lane", timeline_lane_name (record->lane));
+  put_member (writer, "op", timeline_op_name (record->label.op));
   put_member (writer, "FSDP unit", unit);
   put_member (writer, "phase", timeline_phase_name (record->label.phase));
   put_integer (writer, "micro_batch", record->label.micro_batch);
+  put_cut_times (writer, record);
   if (timeline_op_is_collective (record->label.op))
     put_collective_args (writer, record);
+  else if (record->bytes > 0)
+    put_integer (writer, "bytes", record->bytes);
   yajl_gen_map_close (writer->json);
-}
-
-/* From the origin; what began before it begins there. */
-static SimTime
-shown_start (const Writer *writer, const TimelineRecord *record)
-{
-  return MAX (record->start - writer->timeline->origin, 0);
-}
-
-static SimTime
-shown_end (const Writer *writer, const TimelineRecord *record)
-{
-  return record->end - writer->timeline->origin;
-}
-
-static gboolean
-is_shown (const Writer *writer, guint32 index)
-{
-  const TimelineRecord *record = timeline_record (writer->timeline, index);
-
-  return index >= timeline_first_reported (writer->timeline)
-         && shown_end (writer, record) >= shown_start (writer, record);
 }
 
 static void
@@ -357,13 +376,22 @@ just_before_end (const Writer *writer, const TimelineRecord *record)
   return MAX (shown_end (writer, record) - ARROW_INSIDE_PS, shown_start (writer, record));
 }
 
+static gboolean
+is_shown (const Writer *writer, guint32 index)
+{
+  return index >= timeline_first_reported (writer->timeline)
+         && timeline_record (writer->timeline, index)->end >= writer->timeline->origin;
+}
+
 /* Work starts when what it waited for has ended; a wait of the host ends then. */
 static void
-put_arrow (Writer *writer, const TimelineRecord *record)
+put_arrow (Writer *writer, guint32 index)
 {
+  const TimelineRecord *record = timeline_record (writer->timeline, index);
   const TimelineRecord *cause;
 
-  if (record->waited_for == RECORD_NONE || !is_shown (writer, record->waited_for))
+  if (record->waited_for == RECORD_NONE || !is_shown (writer, index)
+      || !is_shown (writer, record->waited_for))
     return;
   cause = timeline_record (writer->timeline, record->waited_for);
   if (thread_of (writer, cause) == thread_of (writer, record))
@@ -377,17 +405,41 @@ put_arrow (Writer *writer, const TimelineRecord *record)
 
 /* ---- the file ---- */
 
+/* As Kineto shows the steps of torch.profiler on the GPU's side. */
+static void
+put_steps (Writer *writer)
+{
+  const Timeline *timeline = writer->timeline;
+  SimTime start = timeline->origin;
+
+  for (guint i = timeline->n_warmup_steps; i < timeline->steps->len; i++)
+    {
+      const SimTime end = timeline_step (timeline, i)->end;
+      g_autofree char *name = g_strdup_printf ("ProfilerStep#%u", i);
+
+      yajl_gen_map_open (writer->json);
+      put_member (writer, "ph", "X");
+      put_member (writer, "cat", "gpu_user_annotation");
+      put_member (writer, "name", name);
+      put_track (writer, FIRST_STREAM_THREAD);
+      put_time (writer, "ts", start - timeline->origin);
+      put_time (writer, "dur", end - start);
+      yajl_gen_map_close (writer->json);
+      start = end;
+    }
+}
+
 static void
 put_rank (Writer *writer, const Timeline *timeline)
 {
   writer->timeline = timeline;
   put_tracks (writer);
+  put_steps (writer);
   for (guint32 i = timeline_first_reported (timeline); i < timeline->records->len; i++)
-    if (is_shown (writer, i))
-      {
-        put_slice (writer, timeline_record (timeline, i));
-        put_arrow (writer, timeline_record (timeline, i));
-      }
+    {
+      put_slice (writer, timeline_record (timeline, i));
+      put_arrow (writer, i);
+    }
 }
 
 static void
@@ -418,11 +470,36 @@ put_job (Writer *writer)
   yajl_gen_map_close (writer->json);
 }
 
-char *
-report_trace_json (const ReportRun *run)
+/* What figures need besides times: tokens, FLOPs, memory. */
+static void
+put_facts (Writer *writer)
 {
+  const RunFacts *facts = &writer->run->facts;
+  const Figures *figures = &writer->run->figures;
+
+  put_text (writer, "fsdpsim");
+  yajl_gen_map_open (writer->json);
+  put_integer (writer, "n_ranks", facts->n_ranks);
+  put_member (writer, "scenario", writer->scenario->scenario_name);
+  put_member (writer, "scenario_sha256", writer->scenario->sha256);
+  put_real (writer, "peak_flops", facts->peak_flops);
+  put_real (writer, "tokens_per_step", facts->tokens_per_step);
+  put_real (writer, "model_flops_per_token", facts->model_flops_per_token);
+  put_real (writer, "hardware_flops_per_token", facts->hardware_flops_per_token);
+  put_integer (writer, "capacity_bytes", facts->capacity_bytes);
+  put_integer (writer, "peak_allocated_bytes", figures->peak_allocated_bytes);
+  put_integer (writer, "peak_reserved_bytes", figures->peak_reserved_bytes);
+  put_integer (writer, "peak_phase", figures->memory.phase);
+  put_member (writer, "reason", figures->reason);
+  yajl_gen_map_close (writer->json);
+}
+
+char *
+report_trace_json (const ReportEntry *entry)
+{
+  const ReportRun *run = &entry->run;
   GString *text = g_string_new (NULL);
-  Writer writer = { .json = yajl_gen_alloc (NULL), .run = run };
+  Writer writer = { .json = yajl_gen_alloc (NULL), .scenario = entry->scenario, .run = run };
 
   yajl_gen_config (writer.json, yajl_gen_print_callback, append, text);
   yajl_gen_map_open (writer.json);
@@ -432,6 +509,7 @@ report_trace_json (const ReportRun *run)
   put_member (&writer, "displayTimeUnit", "ms");
   put_device (&writer);
   put_job (&writer);
+  put_facts (&writer);
   put_text (&writer, "traceEvents");
   yajl_gen_array_open (writer.json);
   for (guint t = 0; t < run->timelines->len; t++)

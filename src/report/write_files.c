@@ -43,7 +43,7 @@ write_traces (const Report *report, const char *folder, GError **error)
 
       if (report->entries[i].run.timelines == NULL)
         continue;
-      text = report_trace_json (&report->entries[i].run);
+      text = report_trace_json (&report->entries[i]);
       if (!files_write (folder, name, text, error))
         return FALSE;
     }

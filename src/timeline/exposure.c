@@ -13,6 +13,7 @@ typedef enum
   CLAIM_ALL_GATHER,
   CLAIM_REDUCE_SCATTER,
   CLAIM_ALL_REDUCE,
+  CLAIM_OTHER_COLLECTIVE,
   CLAIM_COPY,
   CLAIM_NONE
 } Claim;
@@ -47,6 +48,8 @@ claim_of (const TimelineRecord *record)
       return CLAIM_ALL_GATHER;
     case TIMELINE_REDUCE_SCATTER:
       return CLAIM_REDUCE_SCATTER;
+    case TIMELINE_OTHER_COLLECTIVE:
+      return CLAIM_OTHER_COLLECTIVE;
     default:
       return CLAIM_ALL_REDUCE;
     }
@@ -185,7 +188,19 @@ account (const ExposureSpan *span, Exposure *exposure, SimTime *per_record)
         per_record[span->record] += time;
     }
   else
-    exposure->host_bound += time;
+    {
+      exposure->host_bound += time;
+      if (span->record != RECORD_NONE)
+        exposure->copies += time;
+    }
+}
+
+static void
+begin_account (guint n_records, Exposure *exposure, SimTime *per_record)
+{
+  *exposure = (Exposure){ 0 };
+  if (per_record != NULL)
+    memset (per_record, 0, n_records * sizeof *per_record);
 }
 
 void
@@ -194,9 +209,7 @@ exposure_measure (const Timeline *timeline, Exposure *exposure, SimTime *per_rec
   Sweep sweep;
   ExposureSpan span;
 
-  *exposure = (Exposure){ 0 };
-  if (per_record != NULL)
-    memset (per_record, 0, timeline->records->len * sizeof *per_record);
+  begin_account (timeline->records->len, exposure, per_record);
   sweep_init (&sweep, timeline);
   while (sweep_next (&sweep, &span))
     account (&span, exposure, per_record);
@@ -215,4 +228,12 @@ exposure_spans (const Timeline *timeline)
     g_array_append_val (spans, span);
   sweep_clear (&sweep);
   return spans;
+}
+
+void
+exposure_of_spans (const GArray *spans, guint n_records, Exposure *exposure, SimTime *per_record)
+{
+  begin_account (n_records, exposure, per_record);
+  for (guint i = 0; i < spans->len; i++)
+    account (&g_array_index (spans, ExposureSpan, i), exposure, per_record);
 }

@@ -1,8 +1,8 @@
 /* Where the reported steps went, seen from the compute stream. An instant at
  * which it works is compute. An idle instant belongs to the collective running
- * then (all-gather before reduce-scatter before all-reduce), else to a running
- * copy, which counts with the host, else to the host. The four sum to the time
- * of the reported steps, to the picosecond.
+ * then (all-gather before reduce-scatter before all-reduce before any other), else
+ * to a running copy, which counts with the host, else to the host. The parts sum to
+ * the time of the reported steps, to the picosecond.
  *
  * Only records of the reported steps count, cut to the window from the origin to
  * the end of the last step, so that the rule gives the same from timeline.csv. */
@@ -16,6 +16,7 @@ typedef struct
   SimTime compute;
   SimTime exposed[N_TIMELINE_OPS]; /* by collective: TIMELINE_ALL_GATHER, … */
   SimTime host_bound;
+  SimTime copies;               /* the part of host_bound during which a copy ran */
   SimTime busy[N_TIMELINE_OPS]; /* of the compute stream, by op: forward, recompute, …; sums to
                                    compute */
 } Exposure;
@@ -40,3 +41,7 @@ void exposure_measure (const Timeline *timeline, Exposure *exposure, SimTime *pe
 
 /* The whole window as spans without gaps, in order of time; g_array_unref() it. */
 GArray *exposure_spans (const Timeline *timeline);
+
+/* exposure_measure() from the spans of a timeline of @n_records. */
+void exposure_of_spans (const GArray *spans, guint n_records, Exposure *exposure,
+                        SimTime *per_record);

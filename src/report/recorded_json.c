@@ -1,0 +1,295 @@
+/* A recorded run for programs: names as in the CSV files, null for a missing number. */
+#include "config.h"
+
+#include <math.h>
+
+#include <json-glib/json-glib.h>
+
+#include "report/recorded.h"
+
+static void
+add_text (JsonBuilder *builder, const char *name, const char *value)
+{
+  json_builder_set_member_name (builder, name);
+  if (value != NULL)
+    json_builder_add_string_value (builder, value);
+  else
+    json_builder_add_null_value (builder);
+}
+
+/* Whole numbers without a decimal point. */
+static void
+add_number (JsonBuilder *builder, const char *name, double value)
+{
+  json_builder_set_member_name (builder, name);
+  if (!isfinite (value))
+    json_builder_add_null_value (builder);
+  else if (value == trunc (value) && fabs (value) < 9e15)
+    json_builder_add_int_value (builder, (gint64)value);
+  else
+    json_builder_add_double_value (builder, value);
+}
+
+static void
+add_texts (JsonBuilder *builder, const char *name, const GPtrArray *texts)
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < texts->len; i++)
+    json_builder_add_string_value (builder, g_ptr_array_index (texts, i));
+  json_builder_end_array (builder);
+}
+
+static double
+or_nan (gint64 value)
+{
+  return value < 0 ? (double)NAN : (double)value;
+}
+
+static void
+add_file (JsonBuilder *builder, const RecordedFile *file)
+{
+  json_builder_begin_object (builder);
+  add_text (builder, "path", file->path);
+  add_text (builder, "gpu", file->gpu);
+  add_number (builder, "rank", or_nan (file->rank));
+  add_number (builder, "world_size", or_nan (file->world_size));
+  add_number (builder, "bytes", (double)file->n_bytes);
+  add_number (builder, "events", (double)file->n_events);
+  add_number (builder, "kernels", (double)file->n_kernels);
+  add_number (builder, "copies", (double)file->n_copies);
+  add_number (builder, "nccl_kernels", (double)file->n_nccl_kernels);
+  add_texts (builder, "nccl_kernels_by_kind", file->kinds);
+  add_number (builder, "host_collectives", (double)file->n_host_collectives);
+  add_texts (builder, "warnings", file->warnings);
+  json_builder_end_object (builder);
+}
+
+static void
+add_by_op (JsonBuilder *builder, const char *name, const double values[N_TIMELINE_OPS])
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_begin_object (builder);
+  for (guint op = 0; op < N_TIMELINE_OPS; op++)
+    if (timeline_op_is_collective (op))
+      add_number (builder, timeline_op_name (op), values[op]);
+  json_builder_end_object (builder);
+}
+
+static void
+add_rank (JsonBuilder *builder, const RecordedRank *rank)
+{
+  json_builder_begin_object (builder);
+  add_number (builder, "rank", rank->rank);
+  add_number (builder, "steps", rank->n_steps);
+  add_number (builder, "step_time_s", rank->step_time_s);
+  add_number (builder, "step_time_low_s", rank->shortest_s);
+  add_number (builder, "step_time_high_s", rank->longest_s);
+  add_number (builder, "compute_s", rank->compute_s);
+  add_number (builder, "exposed_comm_s", recorded_sum (rank->exposed_s));
+  add_number (builder, "host_bound_s", rank->host_bound_s);
+  add_number (builder, "copies_s", rank->copies_s);
+  add_number (builder, "waiting_s", recorded_waiting (rank));
+  add_by_op (builder, "calls", rank->collective_n);
+  add_by_op (builder, "time_s", rank->collective_s);
+  add_by_op (builder, "exposed_s", rank->exposed_s);
+  json_builder_end_object (builder);
+}
+
+static void
+add_unit (JsonBuilder *builder, guint32 unit)
+{
+  g_autofree char *name = timeline_unit_name (unit);
+
+  add_text (builder, "unit", name);
+}
+
+static void
+add_units (JsonBuilder *builder, const Figures *figures)
+{
+  json_builder_set_member_name (builder, "per_unit");
+  json_builder_begin_array (builder);
+  for (guint u = 0; u < figures->n_units; u++)
+    {
+      const UnitFigures *unit = &figures->units[u];
+
+      json_builder_begin_object (builder);
+      add_unit (builder, unit->unit);
+      add_number (builder, "all_gathers_forward", unit->all_gathers_forward);
+      add_number (builder, "all_gathers_backward", unit->all_gathers_backward);
+      add_number (builder, "reduce_scatters", unit->reduce_scatters);
+      add_number (builder, "all_reduces", unit->all_reduces);
+      add_number (builder, "all_gather_exposed_s", unit->all_gather_exposed_s);
+      add_number (builder, "reduce_scatter_exposed_s", unit->reduce_scatter_exposed_s);
+      json_builder_end_object (builder);
+    }
+  json_builder_end_array (builder);
+}
+
+static void
+add_collectives (JsonBuilder *builder, const Recorded *job)
+{
+  json_builder_set_member_name (builder, "collectives");
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < job->collectives->len; i++)
+    {
+      const RecordedCollective *row = &g_array_index (job->collectives, RecordedCollective, i);
+
+      json_builder_begin_object (builder);
+      add_unit (builder, row->label.unit);
+      add_text (builder, "phase", timeline_phase_name (row->label.phase));
+      add_number (builder, "micro_batch", row->label.micro_batch);
+      add_text (builder, "op", timeline_op_name (row->label.op));
+      add_number (builder, "calls", row->n);
+      add_number (builder, "redundant_calls", row->redundant);
+      add_number (builder, "bytes", row->bytes);
+      add_number (builder, "time_s", row->seconds);
+      add_number (builder, "waiting_s", row->waiting_s);
+      add_number (builder, "exposed_s", row->exposed_s);
+      json_builder_end_object (builder);
+    }
+  json_builder_end_array (builder);
+}
+
+static void
+add_redundancies (JsonBuilder *builder, const Recorded *job)
+{
+  json_builder_set_member_name (builder, "redundant_all_gathers");
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < job->redundancies->len; i++)
+    {
+      const RecordedRedundancy *one = &g_array_index (job->redundancies, RecordedRedundancy, i);
+
+      json_builder_begin_object (builder);
+      add_unit (builder, one->unit);
+      add_text (builder, "phase", timeline_phase_name (PHASE_BACKWARD));
+      add_number (builder, "micro_batch", one->micro_batch);
+      add_number (builder, "all_gathers", one->gathers);
+      add_number (builder, "redundant", one->redundant);
+      add_number (builder, "all_gathers_exposed_s", one->gathers_exposed_s);
+      add_number (builder, "redundant_time_s", one->seconds);
+      add_number (builder, "redundant_exposed_s", one->exposed_s);
+      json_builder_end_object (builder);
+    }
+  json_builder_end_array (builder);
+}
+
+static void
+add_gap_end (JsonBuilder *builder, const char *name, gboolean has, const TimelineLabel *label)
+{
+  json_builder_set_member_name (builder, name);
+  if (!has)
+    {
+      json_builder_add_null_value (builder);
+      return;
+    }
+  json_builder_begin_object (builder);
+  add_unit (builder, label->unit);
+  add_text (builder, "phase", timeline_phase_name (label->phase));
+  add_number (builder, "micro_batch", label->micro_batch);
+  add_text (builder, "op", timeline_op_name (label->op));
+  json_builder_end_object (builder);
+}
+
+static void
+add_gaps (JsonBuilder *builder, const Recorded *job)
+{
+  json_builder_set_member_name (builder, "longest_host_bound_gaps");
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < job->gaps->len; i++)
+    {
+      const RecordedGap *gap = &g_array_index (job->gaps, RecordedGap, i);
+
+      json_builder_begin_object (builder);
+      add_number (builder, "step", gap->step);
+      add_number (builder, "start_s", sim_time_seconds (gap->start));
+      add_number (builder, "length_s", sim_time_seconds (gap->length));
+      add_gap_end (builder, "after", gap->has_before, &gap->before);
+      add_gap_end (builder, "before", gap->has_after, &gap->after);
+      json_builder_end_object (builder);
+    }
+  json_builder_end_array (builder);
+}
+
+static void
+add_figures (JsonBuilder *builder, const Recorded *job)
+{
+  const Figures *figures = &job->figures;
+
+  add_number (builder, "step_time_s", figures->step_time_s);
+  add_number (builder, "tokens_per_s", figures->tokens_per_s);
+  add_number (builder, "tokens_per_s_per_gpu", figures->tokens_per_s_per_gpu);
+  add_number (builder, "mfu_percent", figures->mfu_percent);
+  add_number (builder, "hfu_percent", figures->hfu_percent);
+  add_number (builder, "all_gathers", figures_all_gathers (&figures->all));
+  add_number (builder, "reduce_scatters", figures->all.reduce_scatters);
+  add_number (builder, "all_reduces", figures->all.all_reduces);
+  add_number (builder, "comm_bytes", figures->all.bytes);
+  add_number (builder, "compute_s", figures->compute_s);
+  add_number (builder, "exposed_comm_s", figures->exposed_comm_s);
+  add_number (builder, "host_bound_s", figures->host_bound_s);
+}
+
+static void
+add_busy (JsonBuilder *builder, const Figures *figures)
+{
+  json_builder_set_member_name (builder, "compute_by_op");
+  json_builder_begin_object (builder);
+  for (guint op = 0; op < N_TIMELINE_OPS; op++)
+    if (!timeline_op_is_collective (op) && op != TIMELINE_WAIT)
+      {
+        g_autofree char *name = g_strconcat (timeline_op_name (op), "_s", NULL);
+
+        add_number (builder, name, figures->busy_s[op]);
+      }
+  json_builder_end_object (builder);
+}
+
+static void
+add_job (JsonBuilder *builder, const Recorded *job)
+{
+  json_builder_begin_object (builder);
+  add_text (builder, "variant", job->name);
+  json_builder_set_member_name (builder, "files");
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < job->files->len; i++)
+    add_file (builder, g_ptr_array_index (job->files, i));
+  json_builder_end_array (builder);
+  add_text (builder, "steps_by", job->steps_by);
+  add_text (builder, "units_by", job->units_by);
+  add_figures (builder, job);
+  add_busy (builder, &job->figures);
+  json_builder_set_member_name (builder, "ranks");
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < job->ranks->len; i++)
+    add_rank (builder, &g_array_index (job->ranks, RecordedRank, i));
+  json_builder_end_array (builder);
+  add_units (builder, &job->figures);
+  add_collectives (builder, job);
+  add_redundancies (builder, job);
+  add_gaps (builder, job);
+  json_builder_end_object (builder);
+}
+
+char *
+recorded_json (const GPtrArray *jobs)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  g_autoptr (JsonNode) root = NULL;
+  g_autofree char *json = NULL;
+
+  json_builder_begin_object (builder);
+  json_builder_set_member_name (builder, "meta");
+  json_builder_begin_object (builder);
+  add_text (builder, "fsdpsim_version", PACKAGE_VERSION);
+  json_builder_end_object (builder);
+  json_builder_set_member_name (builder, "variants");
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < jobs->len; i++)
+    add_job (builder, g_ptr_array_index (jobs, i));
+  json_builder_end_array (builder);
+  json_builder_end_object (builder);
+  root = json_builder_get_root (builder);
+  json = json_to_string (root, TRUE);
+  return g_strconcat (json, "\n", NULL);
+}
