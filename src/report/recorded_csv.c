@@ -81,9 +81,10 @@ typedef struct
 static void
 borrow (const GPtrArray *jobs, Borrowed *borrowed)
 {
-  borrowed->scenarios = g_new0 (Scenario, jobs->len);
-  borrowed->report.entries = g_new0 (ReportEntry, jobs->len);
-  borrowed->report.n_entries = jobs->len;
+  *borrowed = (Borrowed){
+    .report = { .entries = g_new0 (ReportEntry, jobs->len), .n_entries = jobs->len },
+    .scenarios = g_new0 (Scenario, jobs->len),
+  };
   for (guint i = 0; i < jobs->len; i++)
     {
       const Recorded *job = g_ptr_array_index (jobs, i);
