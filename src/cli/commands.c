@@ -10,10 +10,9 @@
 #include "config/suggest.h"
 
 static const Command *const commands[] = {
-  &compare_command, &run_command,      &sweep_command,     &plan_command,
-  &plot_command,    &report_command,   &net_command,       &show_command,
-  &list_command,    &validate_command, &calibrate_command, &import_command,
-  &trace_command,
+  &compare_command,   &run_command,    &sweep_command, &plan_command, &plot_command,
+  &report_command,    &net_command,    &show_command,  &list_command, &validate_command,
+  &calibrate_command, &import_command, &trace_command,
 };
 
 /* Planned: whoever reads of them elsewhere learns that they are not here. */

@@ -49,7 +49,7 @@ typedef struct
   double busy_s[N_TIMELINE_OPS];    /* of the compute stream, by op, per step */
   double exposed_s[N_TIMELINE_OPS]; /* by collective, per step; all-reduce with clipping's */
   gint64 peak_allocated_bytes, peak_reserved_bytes; /* -1: a recording does not tell */
-  gboolean fits; /* peak_reserved_bytes is within the capacity */
+  gboolean fits;                                    /* peak_reserved_bytes is within the capacity */
   MemoryUse memory;
   UnitFigures *units; /* those with any collective, in the order of their numbers */
   guint n_units;

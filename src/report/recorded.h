@@ -78,13 +78,13 @@ typedef struct
 typedef struct
 {
   char *name;
-  GPtrArray *files;     /* RecordedFile */
-  const char *steps_by; /* in words: "profiler steps" */
-  const char *units_by; /* in words: "FSDP's annotations" */
-  gboolean has_units;         /* of collectives */
-  gboolean has_kernel_units;  /* and of kernels */
-  GArray *ranks;        /* RecordedRank, in order; empty where no GPU worked */
-  guint slowest;        /* index of ranks, whose is all below */
+  GPtrArray *files;          /* RecordedFile */
+  const char *steps_by;      /* in words: "profiler steps" */
+  const char *units_by;      /* in words: "FSDP's annotations" */
+  gboolean has_units;        /* of collectives */
+  gboolean has_kernel_units; /* and of kernels */
+  GArray *ranks;             /* RecordedRank, in order; empty where no GPU worked */
+  guint slowest;             /* index of ranks, whose is all below */
   RunFacts facts;
   Figures figures;                       /* memory -1 where not known */
   char *scenario_name, *scenario_sha256; /* fsdpsim's, or "" */

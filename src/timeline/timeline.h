@@ -30,7 +30,7 @@ typedef struct
   guint8 waited_why;  /* WaitReason */
   guint8 lane;        /* TimelineLane */
   guint8 stream;      /* index into stream_names; the host's own waits: G_MAXUINT8 */
-  guint8 is_carried;   /* began in an earlier window of the same run, and was counted there */
+  guint8 is_carried;  /* began in an earlier window of the same run, and was counted there */
   SimTime
       peers_from; /* collectives: the last rank's arrival, from when it really moved; else start */
 } TimelineRecord;
