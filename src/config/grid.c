@@ -151,7 +151,7 @@ add_point_key (Grid *grid, const CsvTable *table, guint column, Problems *proble
   g_autofree char *name = g_strdup (csv_table_field (table, 0, column));
   const KeyInfo *key = keys_find_dotted (g_strstrip (name));
   Place place = csv_table_place (table, 0, column);
-  g_autofree char *line = (char *)place.text;
+  g_autofree char *line G_GNUC_UNUSED = (char *)place.text; /* freed with this scope */
   g_autofree char *message = NULL;
 
   if (key != NULL)
@@ -169,7 +169,7 @@ add_point (GPtrArray *values, const CsvTable *table, guint row, Problems *proble
   if (n != n_wanted)
     {
       Place place = csv_table_place (table, row, n_wanted);
-      g_autofree char *line = (char *)place.text;
+      g_autofree char *line G_GNUC_UNUSED = (char *)place.text; /* freed with this scope */
 
       problems_add (problems, &place, NULL, NULL, "%u value%s for %u key%s", n, n == 1 ? "" : "s",
                     n_wanted, n_wanted == 1 ? "" : "s");

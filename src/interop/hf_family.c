@@ -241,7 +241,7 @@ hf_families_find (const char *model_type)
           g_auto (GStrv) types = g_strsplit (families[i].types, "|", -1);
 
           if (g_strv_contains ((const char *const *)types, model_type))
-            return &families[i];
+            return &families[i]; /* cppcheck-suppress returnDanglingLifetime */
         }
     }
   return NULL;

@@ -147,7 +147,7 @@ spread (EndLabel *labels, guint n)
 static char *
 labels_csv (const Curves *curves)
 {
-  EndLabel labels[MOST_LINES];
+  EndLabel labels[MOST_LINES] = { 0 };
   guint n = 0;
   Csv csv;
 

@@ -83,7 +83,7 @@ gain_percent (const Plan *plan, gsize best, gsize other)
 static char *
 words_of (const Plan *plan, const Aspect *aspect, guint key, gsize cell)
 {
-  g_autofree char *reason = NULL;
+  g_autofree char *reason G_GNUC_UNUSED = NULL;
   Scenario scenario;
   char *text;
 

@@ -26,7 +26,10 @@ static gboolean G_GNUC_PRINTF (2, 3) refuse (const Mapping *mapping, const char 
   return FALSE;
 }
 
-static void G_GNUC_PRINTF (2, 3) add (const Mapping *mapping, const char *format, ...)
+static void add (const Mapping *mapping, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+static void
+add (const Mapping *mapping, const char *format, ...)
 {
   va_list arguments;
 

@@ -23,7 +23,6 @@ int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   const char *bytes = (const char *)data;
-  g_autofree char *text = g_strndup (bytes, size);
   g_autoptr (GArray) rows = sweep_rows_read (bytes, size);
   SweepIdentity identity;
 
