@@ -57,6 +57,7 @@ grid_free (Grid *grid)
 static guint
 axis_n_rows (const Axis *axis)
 {
+  g_assert (axis->n_keys > 0);
   return axis->values->len / axis->n_keys;
 }
 

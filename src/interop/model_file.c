@@ -143,6 +143,7 @@ find_kinds (const ModelFile *file, GArray *order)
   for (guint i = 0; i < file->blocks->len; i++)
     {
       const ModelConfig *block = &g_array_index (file->blocks, ModelConfig, i);
+      /* Blocks were zeroed whole. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
       gboolean same = i > 0 && memcmp (block, block - 1, sizeof *block) == 0;
       guint kind = same ? g_array_index (order, guint, i - 1)
                         : add_kind (kinds, block, g_ptr_array_index (file->labels, i));

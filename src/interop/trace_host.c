@@ -275,6 +275,7 @@ close_annotation (Walk *walk, Thread *thread, const Frame *frame)
 static void
 close_ended (Walk *walk, Thread *thread, SimTime now)
 {
+  g_assert (thread->frames != NULL);
   while (thread->frames->len > 0 && frame_at (thread, 0)->end <= now)
     {
       const Frame frame = *frame_at (thread, 0);

@@ -265,7 +265,7 @@ take_piece (Parser *parser, const char *text, gsize length, gboolean is_last)
   while (used < length && !is_hopeless (parser))
     {
       const gsize left = length - used;
-      gsize step = left;
+      gsize step;
 
       if (!parser->is_scanning)
         step = feed (parser, text + used, left);

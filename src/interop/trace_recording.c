@@ -154,6 +154,7 @@ label_collective (Replay *replay, const TraceRecord *record, const TraceContext 
   const TraceCollectiveFacts facts = trace_survey_collective (record, context);
   SimTime shortest = SIM_TIME_NONE;
 
+  g_assert (replay->survey != NULL);
   out->label = g_array_index (replay->survey->labels, TimelineLabel, replay->next_label++);
   out->lane = lane_of_collective (replay, &facts);
   out->bytes = facts.elements > 0 ? facts.elements * facts.dtype_bytes : 0;
@@ -170,6 +171,7 @@ static void
 label_work (Replay *replay, const TraceRecord *record, const TraceContext *context,
             TimelineRecord *out)
 {
+  g_assert (replay->survey != NULL && replay->survey->is_compute != NULL);
   const gboolean is_compute = replay->survey->is_compute[record->stream];
 
   out->lane = is_compute ? LANE_COMPUTE : LANE_COPY;
@@ -370,6 +372,7 @@ take_record (Replay *replay, const TraceRecord *record)
       end_process (replay);
       begin_process (replay, record->process);
     }
+  g_assert (replay->survey != NULL);
   item = label (replay, record);
   if (replay->survey->track.windows->len == 0
       || (replay->recording->file->is_ours && !record->is_labelled))

@@ -154,7 +154,7 @@ see_collective (Scan *scan, const TraceRecord *record, const TraceContext *conte
       seen.seen.label.phase = context->phase;
       seen.seen.label.micro_batch = context->micro_batch;
     }
-  if (is_labelled (context))
+  if (context != NULL && is_labelled (context))
     {
       seen.has_unit = TRUE;
       seen.seen.label.unit = context->unit;

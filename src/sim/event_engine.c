@@ -54,6 +54,7 @@ lay_out_meetings (EventEngine *engine)
     if (prepared->instructions[i].kind == PROGRAM_COLLECTIVE)
       {
         Meeting *meeting = &engine->meetings[prepared->instructions[i].communicator];
+        g_assert (meeting->order != NULL);
         meeting->order[meeting->n++] = i;
       }
   for (guint i = 0; i < n_communicators; i++)

@@ -55,7 +55,7 @@ find_slopes (Fit *fit)
   const guint n_runs = calibration_runs_n (fit->runs);
   const guint n = n_parameters (fit);
   g_autofree double *values = g_new (double, n);
-  g_autofree double *logs = g_new (double, n_runs);
+  g_autofree double *logs = g_new0 (double, n_runs);
 
   memset (fit->slopes, 0, sizeof (double) * n_runs * n);
   for (guint key = 0; key < CALIBRATED_KEYS; key++)
@@ -185,7 +185,7 @@ calibration_run (const PublishedTable *table, const CalibrationOptions *options,
 
   *calibration = (Calibration){ .n_folds = options->n_folds };
   runs = fit.runs = calibration_runs_new (table, options, &calibration->parameters);
-  fit.values = g_new (double, n_parameters (&fit) + 1);
+  fit.values = g_new0 (double, n_parameters (&fit) + 1);
   fit.base = g_new (double, calibration_runs_n (runs) + 1);
   fit.slopes = g_new (double, (gsize)calibration_runs_n (runs) * n_parameters (&fit) + 1);
   for (guint k = 0; k < n_parameters (&fit); k++)

@@ -296,7 +296,7 @@ plan_space_init (PlanSpace *space, const ScenarioFile *file, guint variant,
     note_no_job (&wishes);
   if (problems_count (problems) == n_before)
     add_axes (space, &wishes);
-  if (problems_count (problems) == n_before)
+  if (problems_count (problems) == n_before && space->jobs->len > 0)
     space->n_rest = grid_n_cells (space->grid) / space->jobs->len;
   return problems_count (problems) == n_before;
 }
