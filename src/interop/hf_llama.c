@@ -146,8 +146,9 @@ vary_mllama (HfReader *reader, const ModelFile *file, guint layer, ModelConfig *
   {                                                                                                \
     .types = type, .class_name = class, .vocab = rows, .heads = n_heads, __VA_ARGS__               \
   }
-#define BIAS(key, standard) .bias = ATTENTION_BIAS_ALL, .bias_key = key, .bias_standard = standard
-#define MLP_BIAS(key)       .mlp_bias_key = (key)
+#define BIAS(key, standard)                                                                        \
+  .bias = ATTENTION_BIAS_ALL, .bias_key = (key), .bias_standard = (standard)
+#define MLP_BIAS(key) .mlp_bias_key = (key)
 
 static const HfFamily llama_families[] = {
   LLAMA ("llama|yi|Yi|llava|llava_llama|xverse|aquila", "LlamaConfig", 32000, 32,
