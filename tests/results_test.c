@@ -1,5 +1,5 @@
 /* Results read from text, and what pictures make of them. */
-#include "config.h"
+#include <config.h>
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* What the reader of traces makes of JSON as profilers write it, right and wrong. */
-#include "config.h"
+#include <config.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Units, phases and micro-batches from the order and the sizes of collectives. Each test
  * gives a step as a word a collective: what it is, and after a colon what is expected. */
-#include "config.h"
+#include <config.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

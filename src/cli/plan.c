@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 #include "cli/command.h"
 #include "cli/output.h"

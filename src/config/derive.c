@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 #include "config/derive.h"
 #include "config/block_kinds.h"

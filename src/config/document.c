@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 #include "config/document.h"
 #include "config/keys_unknown.h"

@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 #include "config/grid.h"
 #include "config/csv_table.h"

@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 #include "config/keys_unknown.h"
 #include "config/keys.h"

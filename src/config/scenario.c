@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 #include "config/scenario_file.h"
 #include "config/checks.h"

@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 #include "config/show.h"
 #include "config/effects.h"

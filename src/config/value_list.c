@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 #include "config/value_list.h"
 #include "config/layer.h"

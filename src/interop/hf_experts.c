@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 /* Mixtures of experts over ordinary attention. */
 

@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 /* Gemma 1 to 4: wide heads, tied embeddings, from the second on norms before and
  * behind both halves, windows in most blocks. */

@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 /* GPT-2 and its kin: two matrices in the feed-forward, LayerNorm with biases, and
  * mostly biases everywhere; learned positions, ALiBi or rotary embeddings. */

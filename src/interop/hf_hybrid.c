@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 /* Models whose blocks differ in what mixes the tokens: attention, state spaces
  * (Mamba), linear attention (Gated DeltaNet), or nothing. A mixer that is no

@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 /* Multi-head latent attention: DeepSeek V2 and V3, what is built on them, and
  * MiniCPM3. The multi-token-prediction module of their checkpoints is not counted. */

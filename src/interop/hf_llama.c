@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 /* Llama and what is built like it: rotary embeddings, gated feed-forward, RMSNorm
  * (some LayerNorm), no experts. Defaults and tensors as in transformers' models of

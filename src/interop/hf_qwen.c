@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 /* Qwen 1 to 3, dense and with experts, and the language models inside Qwen-VL. */
 

@@ -1,7 +1,7 @@
 /* The host's records in order of time are a walk through its annotations, each thread
  * with a stack of those that are open. FSDP2 names its units. FSDP1 does not: blocks
  * count up in forward, and down in backward as their post-backward hooks end. */
-#include "config.h"
+#include <config.h>
 
 #include <string.h>
 

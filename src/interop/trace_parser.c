@@ -1,6 +1,6 @@
 /* Feeds yajl piece by piece. At an error the text from the event's beginning to the
  * next event is repaired if it can be, and a new yajl goes on there. */
-#include "config.h"
+#include <config.h>
 
 #include <string.h>
 

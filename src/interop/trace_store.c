@@ -1,6 +1,6 @@
 /* Runs of records are put in order by counting their keys' bytes from the lowest on,
  * which is stable and takes a tenth of the time of comparing. */
-#include "config.h"
+#include <config.h>
 
 #include <errno.h>
 #include <string.h>

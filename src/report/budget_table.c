@@ -1,5 +1,5 @@
 /* Days, GPU hours and money under the tables. */
-#include "config.h"
+#include <config.h>
 
 #include "config/units.h"
 #include "report/format.h"

@@ -1,4 +1,4 @@
-#include "config.h"
+#include <config.h>
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* A recorded run for programs: names as in the CSV files, null for a missing number. */
-#include "config.h"
+#include <config.h>
 
 #include <math.h>
 

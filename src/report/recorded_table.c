@@ -1,5 +1,5 @@
 /* A recorded run for people. */
-#include "config.h"
+#include <config.h>
 
 #include <math.h>
 

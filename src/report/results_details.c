@@ -1,6 +1,6 @@
 /* What report.json says and no CSV file does: the scenario's title, and how much
  * memory each variant can have. Read as a stream, however deep it nests. */
-#include "config.h"
+#include <config.h>
 
 #include <string.h>
 

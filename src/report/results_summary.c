@@ -1,5 +1,5 @@
 /* summary.csv, deltas.csv and per_unit.csv. */
-#include "config.h"
+#include <config.h>
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* timeline.csv and memory.csv: of each variant the rank that stands first. */
-#include "config.h"
+#include <config.h>
 
 #include <string.h>
 

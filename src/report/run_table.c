@@ -1,5 +1,5 @@
 /* One run in depth. */
-#include "config.h"
+#include <config.h>
 
 #include "report/deltas.h"
 #include "report/format.h"

@@ -1,5 +1,5 @@
 /* The files with one row a variant or a unit: summary, deltas, per_unit. */
-#include "config.h"
+#include <config.h>
 
 #include <math.h>
 

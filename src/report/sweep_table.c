@@ -1,6 +1,6 @@
 /* The rows of a sweep, for people and for programs, out of the CSV text that every
  * other way of writing them comes from. */
-#include "config.h"
+#include <config.h>
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The comparison as a table, and in words where each difference comes from. */
-#include "config.h"
+#include <config.h>
 
 #include <math.h>
 

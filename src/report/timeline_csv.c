@@ -1,5 +1,5 @@
 /* The files with many rows a variant: timeline and memory. */
-#include "config.h"
+#include <config.h>
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * Perfetto drops events before time 0, so what began before the reported steps is
  * cut there, and its arguments say when it really began and ended. Times, labels
  * and facts are complete: `fsdpsim trace` has the program's own figures from it. */
-#include "config.h"
+#include <config.h>
 
 #include <string.h>
 

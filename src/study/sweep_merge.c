@@ -1,5 +1,5 @@
 /* Shards of one sweep, put together. */
-#include "config.h"
+#include <config.h>
 
 #include "study/sweep_folder.h"
 

@@ -1,6 +1,6 @@
 /* One sweep over the window: each stream's records are in order of time already,
  * so a cursor a stream suffices, and the work is linear in the records. */
-#include "config.h"
+#include <config.h>
 
 #include <string.h>
 

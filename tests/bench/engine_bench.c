@@ -1,7 +1,7 @@
 /* Runs one executor many times over the host program of a shipped scenario, for
  * bench.sh to count machine instructions: engine_bench one_pass|events folded|all RUNS.
  * Prints the number of host-program instructions times simulated ranks. */
-#include "config.h"
+#include <config.h>
 
 #include "cost/step_cost.h"
 #include "fsdp/runtime.h"

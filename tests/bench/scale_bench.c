@@ -4,7 +4,7 @@
  *   scale_bench NAME RANKS one_pass|events [HEAP_OPERATIONS_A_RANK]
  *
  * Prints: ranks, milliseconds of the simulation, of the heap loop, their ratio, bytes a rank. */
-#include "config.h"
+#include <config.h>
 
 #include "cost/step_cost.h"
 #include "fsdp/runtime.h"

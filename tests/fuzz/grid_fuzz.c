@@ -1,7 +1,7 @@
 /* Any bytes as what a sweep varies: "key=list" lines of --vary up to an empty line,
  * then a file of points. A grid that is taken has cells, and every value of a list
  * is one that its key takes. */
-#include "config.h"
+#include <config.h>
 
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Any bytes as a Hugging Face config.json. What is read must be a model file that
  * loads, or one whose mistakes are told; what is not must say why. */
-#include "config.h"
+#include <config.h>
 
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Any bytes as output of nccl-tests. What parses has rows that a model can take; what
  * does not must say why, in words that name the file. */
-#include "config.h"
+#include <config.h>
 
 #include <math.h>
 #include <stdint.h>

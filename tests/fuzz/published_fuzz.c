@@ -1,6 +1,6 @@
 /* Any bytes as a table of published runs: what can be mapped makes a scenario that
  * loads or is refused with a reason. */
-#include "config.h"
+#include <config.h>
 
 #include <stdint.h>
 #include <string.h>

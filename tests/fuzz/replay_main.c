@@ -1,6 +1,6 @@
 /* Feeds a fuzz target the files and the files of the folders that are named: what
  * libFuzzer does with the same arguments, without libFuzzer. */
-#include "config.h"
+#include <config.h>
 
 #include <stdint.h>
 #include <stdio.h>

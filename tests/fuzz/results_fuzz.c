@@ -1,7 +1,7 @@
 /* Any bytes as a file of a folder of results, behind a first byte that says which
  * ('0': summary.csv, as in results.h). What is read can be drawn; what is not is
  * refused by file and line. */
-#include "config.h"
+#include <config.h>
 
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Any bytes as a scenario, as a model, GPU and cluster file, and as -s options. What
  * loads must show as a scenario that means the same; what does not must say why. */
-#include "config.h"
+#include <config.h>
 
 #include <stdint.h>
 #include <string.h>

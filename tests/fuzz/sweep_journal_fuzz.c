@@ -1,6 +1,6 @@
 /* Any bytes as what a killed sweep left behind: as its journal, and as its
  * summary.csv. Every row that is read back is whole and one of the sweep's. */
-#include "config.h"
+#include <config.h>
 
 #include <stdint.h>
 #include <string.h>

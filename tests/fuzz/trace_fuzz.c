@@ -1,6 +1,6 @@
 /* Any bytes as a profiler trace, plain or gzipped: they are refused with a reason, or give
  * steps whose parts sum to their time, tables and files. */
-#include "config.h"
+#include <config.h>
 
 #include <stdint.h>
 #include <sys/mman.h>
