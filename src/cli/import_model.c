@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include <json-glib/json-glib.h>
-
 #include "cli/foreign_model.h"
 #include "cli/import.h"
 #include "cli/output.h"
@@ -11,6 +9,7 @@
 #include "config/data.h"
 #include "cost/params.h"
 #include "report/csv.h"
+#include "report/json_members.h"
 
 #define SCENARIO_REST "\n[cluster]\nsource = %s\nnodes = 1\n[training]\nseq_len = 1\n"
 
@@ -84,53 +83,30 @@ format_csv (const char *path, const HfModel *model, const ParamCount *count, gbo
   return csv_finish (&csv);
 }
 
-static void
-add_count (JsonBuilder *builder, const char *name, gint64 value)
-{
-  json_builder_set_member_name (builder, name);
-  json_builder_add_int_value (builder, value);
-}
-
-static void
-add_text (JsonBuilder *builder, const char *name, const char *value)
-{
-  json_builder_set_member_name (builder, name);
-  json_builder_add_string_value (builder, value);
-}
-
-static char *
-json_text (JsonBuilder *builder)
-{
-  g_autoptr (JsonNode) root = json_builder_get_root (builder);
-  g_autofree char *text = json_to_string (root, TRUE);
-
-  return g_strconcat (text, "\n", NULL);
-}
-
 static char *
 format_json (const char *path, const HfModel *model, const ParamCount *count, gboolean tied)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
 
   json_builder_begin_object (builder);
-  add_text (builder, "fsdpsim_version", PACKAGE_VERSION);
-  add_text (builder, "file", path);
-  add_text (builder, "model_type", model->model_type);
-  add_count (builder, "total_params", count->total);
-  add_count (builder, "active_params", count->active);
-  add_count (builder, "params_per_block", count->block);
-  add_count (builder, "embedding_params", count->embedding);
-  add_count (builder, "lm_head_params", count->head);
+  json_member_text (builder, "fsdpsim_version", PACKAGE_VERSION);
+  json_member_text (builder, "file", path);
+  json_member_text (builder, "model_type", model->model_type);
+  json_member_whole (builder, "total_params", count->total);
+  json_member_whole (builder, "active_params", count->active);
+  json_member_whole (builder, "params_per_block", count->block);
+  json_member_whole (builder, "embedding_params", count->embedding);
+  json_member_whole (builder, "lm_head_params", count->head);
   json_builder_set_member_name (builder, "tied");
   json_builder_add_boolean_value (builder, tied);
-  add_text (builder, "model_file", model->text);
+  json_member_text (builder, "model_file", model->text);
   json_builder_set_member_name (builder, "notes");
   json_builder_begin_array (builder);
   for (guint i = 0; i < model->notes->len; i++)
     json_builder_add_string_value (builder, g_ptr_array_index (model->notes, i));
   json_builder_end_array (builder);
   json_builder_end_object (builder);
-  return json_text (builder);
+  return json_members_to_text (builder);
 }
 
 static char *

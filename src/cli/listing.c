@@ -2,10 +2,10 @@
 
 #include "cli/listing.h"
 
-#include <json-glib/json-glib.h>
 #include <string.h>
 
 #include "report/csv.h"
+#include "report/json_members.h"
 #include "report/text_table.h"
 
 void
@@ -160,21 +160,16 @@ static char *
 format_json (const Listing *listing)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonNode) root = NULL;
-  g_autofree char *json = NULL;
 
   json_builder_begin_object (builder);
   json_builder_set_member_name (builder, "meta");
   json_builder_begin_object (builder);
-  json_builder_set_member_name (builder, "fsdpsim_version");
-  json_builder_add_string_value (builder, PACKAGE_VERSION);
+  json_member_text (builder, "fsdpsim_version", PACKAGE_VERSION);
   json_builder_end_object (builder);
   json_builder_set_member_name (builder, listing->subject);
   build_rows (builder, listing);
   json_builder_end_object (builder);
-  root = json_builder_get_root (builder);
-  json = json_to_string (root, TRUE);
-  return g_strconcat (json, "\n", NULL);
+  return json_members_to_text (builder);
 }
 
 char *

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/files.h"
 #include "report/format.h"
 #include "report/html.h"
 #include "report/html_tables.h"
@@ -11,6 +12,7 @@
 #include "report/plots.h"
 #include "report/svg.h"
 
+#define PAGE_NAME     "report.html"
 #define MOST_VARIANTS 12 /* whose own pictures stand in the page */
 
 static const char style[]
@@ -281,7 +283,7 @@ draw_pictures (const char *folder, PagePictures *pictures, char **lacks, GError 
 gboolean
 html_write (const char *folder, char **path, char **lacks, GError **error)
 {
-  g_autofree char *file = g_build_filename (folder, "report.html", NULL);
+  g_autofree char *file = g_build_filename (folder, PAGE_NAME, NULL);
   g_autofree char *page = NULL, *missing = NULL;
   g_autoptr (Results) results = results_read (folder, error);
   PagePictures pictures = { NULL, 0 };
@@ -292,11 +294,8 @@ html_write (const char *folder, char **path, char **lacks, GError **error)
   g_strfreev (pictures.paths);
   if (page == NULL)
     return FALSE;
-  if (!g_file_set_contents_full (file, page, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0666, error))
-    {
-      g_prefix_error (error, "cannot write %s: ", file);
-      return FALSE;
-    }
+  if (!files_write (folder, PAGE_NAME, page, error))
+    return FALSE;
   *path = g_steal_pointer (&file);
   if (lacks != NULL)
     *lacks = g_steal_pointer (&missing);

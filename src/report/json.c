@@ -3,56 +3,25 @@
 
 #include <math.h>
 
-#include <json-glib/json-glib.h>
-
 #include "report/deltas.h"
+#include "report/json_members.h"
 #include "report/names.h"
 #include "report/report.h"
-
-static void
-add_text (JsonBuilder *builder, const char *name, const char *value)
-{
-  json_builder_set_member_name (builder, name);
-  json_builder_add_string_value (builder, value);
-}
-
-static void
-add_number (JsonBuilder *builder, const char *name, double value)
-{
-  json_builder_set_member_name (builder, name);
-  if (isfinite (value))
-    json_builder_add_double_value (builder, value);
-  else
-    json_builder_add_null_value (builder);
-}
-
-/* Counts and bytes: without a decimal point where they are whole, as they mostly are. */
-static void
-add_count (JsonBuilder *builder, const char *name, double value)
-{
-  if (!isfinite (value) || value != trunc (value))
-    {
-      add_number (builder, name, value);
-      return;
-    }
-  json_builder_set_member_name (builder, name);
-  json_builder_add_int_value (builder, (gint64)value);
-}
 
 static void
 add_meta (JsonBuilder *builder, const Report *report)
 {
   json_builder_set_member_name (builder, "meta");
   json_builder_begin_object (builder);
-  add_text (builder, "fsdpsim_version", PACKAGE_VERSION);
+  json_member_text (builder, "fsdpsim_version", PACKAGE_VERSION);
   if (report->n_entries > 0)
     {
       const ReportEntry *entry = &report->entries[0];
 
-      add_text (builder, "scenario", entry->scenario->scenario_name);
-      add_text (builder, "title", entry->scenario->title);
-      add_text (builder, "scenario_sha256", entry->scenario->sha256);
-      add_count (builder, "seed", (double)entry->run.scenario->simulation.seed);
+      json_member_text (builder, "scenario", entry->scenario->scenario_name);
+      json_member_text (builder, "title", entry->scenario->title);
+      json_member_text (builder, "scenario_sha256", entry->scenario->sha256);
+      json_member_count (builder, "seed", (double)entry->run.scenario->simulation.seed);
     }
   json_builder_end_object (builder);
 }
@@ -60,18 +29,18 @@ add_meta (JsonBuilder *builder, const Report *report)
 static void
 add_step (JsonBuilder *builder, const Figures *figures)
 {
-  add_number (builder, "step_time_s", figures->step_time_s);
-  add_number (builder, "tokens_per_s", figures->tokens_per_s);
-  add_number (builder, "tokens_per_s_per_gpu", figures->tokens_per_s_per_gpu);
-  add_number (builder, "mfu_percent", figures->mfu_percent);
-  add_number (builder, "hfu_percent", figures->hfu_percent);
-  add_count (builder, "all_gathers", figures_all_gathers (&figures->all));
-  add_count (builder, "reduce_scatters", figures->all.reduce_scatters);
-  add_count (builder, "all_reduces", figures->all.all_reduces);
-  add_count (builder, "comm_bytes", figures->all.bytes);
-  add_number (builder, "compute_s", figures->compute_s);
-  add_number (builder, "exposed_comm_s", figures->exposed_comm_s);
-  add_number (builder, "host_bound_s", figures->host_bound_s);
+  json_member_number (builder, "step_time_s", figures->step_time_s);
+  json_member_number (builder, "tokens_per_s", figures->tokens_per_s);
+  json_member_number (builder, "tokens_per_s_per_gpu", figures->tokens_per_s_per_gpu);
+  json_member_number (builder, "mfu_percent", figures->mfu_percent);
+  json_member_number (builder, "hfu_percent", figures->hfu_percent);
+  json_member_count (builder, "all_gathers", figures_all_gathers (&figures->all));
+  json_member_count (builder, "reduce_scatters", figures->all.reduce_scatters);
+  json_member_count (builder, "all_reduces", figures->all.all_reduces);
+  json_member_count (builder, "comm_bytes", figures->all.bytes);
+  json_member_number (builder, "compute_s", figures->compute_s);
+  json_member_number (builder, "exposed_comm_s", figures->exposed_comm_s);
+  json_member_number (builder, "host_bound_s", figures->host_bound_s);
 }
 
 static void
@@ -93,7 +62,7 @@ add_parts (JsonBuilder *builder, const Figures *figures)
   json_builder_set_member_name (builder, "parts");
   json_builder_begin_object (builder);
   for (guint part = 0; part < N_STEP_PARTS; part++)
-    add_number (builder, names[part], parts_s[part]);
+    json_member_number (builder, names[part], parts_s[part]);
   json_builder_end_object (builder);
 }
 
@@ -109,12 +78,12 @@ add_memory (JsonBuilder *builder, const ReportRun *run)
     {
       g_autofree char *unit = timeline_unit_name (peak->unit);
 
-      add_text (builder, "unit", unit);
+      json_member_text (builder, "unit", unit);
       for (guint kind = 0; kind < N_MEMORY_KINDS; kind++)
         {
           g_autofree char *name = g_strconcat (memory_kind_name (kind), "_bytes", NULL);
 
-          add_count (builder, name, (double)peak->by_kind[kind]);
+          json_member_count (builder, name, (double)peak->by_kind[kind]);
         }
     }
   json_builder_end_object (builder);
@@ -126,15 +95,15 @@ add_fit (JsonBuilder *builder, const ReportRun *run)
   const Figures *figures = &run->figures;
   const gboolean did_run = figures_did_run (figures);
 
-  add_count (builder, "peak_allocated_bytes",
-             did_run ? (double)figures->peak_allocated_bytes : (double)NAN);
-  add_count (builder, "peak_reserved_bytes",
-             did_run ? (double)figures->peak_reserved_bytes : (double)NAN);
-  add_count (builder, "capacity_bytes", (double)run->facts.capacity_bytes);
-  add_count (builder, "fits", figures->fits);
-  add_text (builder, "status", run_status_name (figures->status));
-  add_text (builder, "reason", figures->reason);
-  add_text (builder, "peak_phase", did_run ? peak_phase_name (figures->memory.phase) : "");
+  json_member_count (builder, "peak_allocated_bytes",
+                     did_run ? (double)figures->peak_allocated_bytes : (double)NAN);
+  json_member_count (builder, "peak_reserved_bytes",
+                     did_run ? (double)figures->peak_reserved_bytes : (double)NAN);
+  json_member_count (builder, "capacity_bytes", (double)run->facts.capacity_bytes);
+  json_member_count (builder, "fits", figures->fits);
+  json_member_text (builder, "status", run_status_name (figures->status));
+  json_member_text (builder, "reason", figures->reason);
+  json_member_text (builder, "peak_phase", did_run ? peak_phase_name (figures->memory.phase) : "");
 }
 
 static void
@@ -144,10 +113,10 @@ add_budget (JsonBuilder *builder, const Budget *budget, const ReportRun *run)
 
   if (budget->tokens <= 0)
     return;
-  add_number (builder, "days", expense.days);
-  add_number (builder, "gpu_hours", expense.gpu_hours);
+  json_member_number (builder, "days", expense.days);
+  json_member_number (builder, "gpu_hours", expense.gpu_hours);
   if (budget->price_per_gpu_hour > 0)
-    add_number (builder, "cost", expense.cost);
+    json_member_number (builder, "cost", expense.cost);
 }
 
 static void
@@ -168,10 +137,11 @@ add_critical_path (JsonBuilder *builder, const ReportRun *run)
       g_autofree char *name = g_strconcat (timeline_op_name (op), "_s", NULL);
 
       if (path.by_op[op] > 0)
-        add_number (builder, name, sim_time_seconds (path.by_op[op]) / n_steps);
+        json_member_number (builder, name, sim_time_seconds (path.by_op[op]) / n_steps);
     }
-  add_number (builder, "waiting_for_ranks_s", sim_time_seconds (path.waiting_for_ranks) / n_steps);
-  add_number (builder, "host_s", sim_time_seconds (path.host) / n_steps);
+  json_member_number (builder, "waiting_for_ranks_s",
+                      sim_time_seconds (path.waiting_for_ranks) / n_steps);
+  json_member_number (builder, "host_s", sim_time_seconds (path.host) / n_steps);
   json_builder_end_object (builder);
   critical_path_clear (&path);
 }
@@ -184,9 +154,9 @@ add_what_if (JsonBuilder *builder, const ReportRun *run)
   json_builder_set_member_name (builder, "what_if");
   json_builder_begin_object (builder);
   for (WhatIfKind kind = 0; kind < N_WHAT_IFS; kind++)
-    add_number (builder, what_if_name (kind), run->what_if->step_time_s[kind]);
-  add_number (builder, "compute_alone", run->what_if->compute_alone_s);
-  add_number (builder, "wire_alone", run->what_if->wire_alone_s);
+    json_member_number (builder, what_if_name (kind), run->what_if->step_time_s[kind]);
+  json_member_number (builder, "compute_alone", run->what_if->compute_alone_s);
+  json_member_number (builder, "wire_alone", run->what_if->wire_alone_s);
   json_builder_end_object (builder);
 }
 
@@ -199,13 +169,13 @@ add_deltas (JsonBuilder *builder, const Figures *figures, const Figures *baselin
   deltas_measure (figures, baseline, &deltas);
   json_builder_set_member_name (builder, "deltas");
   json_builder_begin_object (builder);
-  add_text (builder, "baseline", baseline_name);
-  add_number (builder, "step_time_delta_s", deltas.step_time_s);
-  add_number (builder, "throughput_delta_percent", deltas.throughput_percent);
-  add_count (builder, "all_gathers_delta", deltas.all_gathers);
-  add_count (builder, "reduce_scatters_delta", deltas.reduce_scatters);
-  add_number (builder, "exposed_comm_delta_s", deltas.exposed_comm_s);
-  add_count (builder, "peak_allocated_delta_bytes", deltas.peak_allocated_bytes);
+  json_member_text (builder, "baseline", baseline_name);
+  json_member_number (builder, "step_time_delta_s", deltas.step_time_s);
+  json_member_number (builder, "throughput_delta_percent", deltas.throughput_percent);
+  json_member_count (builder, "all_gathers_delta", deltas.all_gathers);
+  json_member_count (builder, "reduce_scatters_delta", deltas.reduce_scatters);
+  json_member_number (builder, "exposed_comm_delta_s", deltas.exposed_comm_s);
+  json_member_count (builder, "peak_allocated_delta_bytes", deltas.peak_allocated_bytes);
   json_builder_end_object (builder);
 }
 
@@ -216,11 +186,12 @@ add_break_even (JsonBuilder *builder, const BreakEven *break_even)
 
   json_builder_set_member_name (builder, "break_even");
   json_builder_begin_object (builder);
-  add_number (builder, "factor", found ? break_even->factor : (double)NAN);
-  add_number (builder, "bandwidth_bytes_per_s", found ? break_even->bytes_per_s : (double)NAN);
-  add_count (builder, "faster_below", found && break_even->faster_if_slower);
-  add_count (builder, "always_faster", break_even->is == BREAK_EVEN_ALWAYS_FASTER);
-  add_count (builder, "always_slower", break_even->is == BREAK_EVEN_ALWAYS_SLOWER);
+  json_member_number (builder, "factor", found ? break_even->factor : (double)NAN);
+  json_member_number (builder, "bandwidth_bytes_per_s",
+                      found ? break_even->bytes_per_s : (double)NAN);
+  json_member_count (builder, "faster_below", found && break_even->faster_if_slower);
+  json_member_count (builder, "always_faster", break_even->is == BREAK_EVEN_ALWAYS_FASTER);
+  json_member_count (builder, "always_slower", break_even->is == BREAK_EVEN_ALWAYS_SLOWER);
   json_builder_end_object (builder);
 }
 
@@ -235,13 +206,13 @@ add_units (JsonBuilder *builder, const Figures *figures)
       g_autofree char *name = timeline_unit_name (unit->unit);
 
       json_builder_begin_object (builder);
-      add_text (builder, "unit", name);
-      add_count (builder, "all_gathers_forward", unit->all_gathers_forward);
-      add_count (builder, "all_gathers_backward", unit->all_gathers_backward);
-      add_count (builder, "reduce_scatters", unit->reduce_scatters);
-      add_count (builder, "all_reduces", unit->all_reduces);
-      add_number (builder, "all_gather_exposed_s", unit->all_gather_exposed_s);
-      add_number (builder, "reduce_scatter_exposed_s", unit->reduce_scatter_exposed_s);
+      json_member_text (builder, "unit", name);
+      json_member_count (builder, "all_gathers_forward", unit->all_gathers_forward);
+      json_member_count (builder, "all_gathers_backward", unit->all_gathers_backward);
+      json_member_count (builder, "reduce_scatters", unit->reduce_scatters);
+      json_member_count (builder, "all_reduces", unit->all_reduces);
+      json_member_number (builder, "all_gather_exposed_s", unit->all_gather_exposed_s);
+      json_member_number (builder, "reduce_scatter_exposed_s", unit->reduce_scatter_exposed_s);
       json_builder_end_object (builder);
     }
   json_builder_end_array (builder);
@@ -253,9 +224,9 @@ add_variant (JsonBuilder *builder, const Report *report, char **names, guint ind
   const ReportEntry *entry = &report->entries[index];
 
   json_builder_begin_object (builder);
-  add_text (builder, "variant", names[index]);
-  add_text (builder, "scenario", entry->scenario->scenario_name);
-  add_text (builder, "scenario_sha256", entry->scenario->sha256);
+  json_member_text (builder, "variant", names[index]);
+  json_member_text (builder, "scenario", entry->scenario->scenario_name);
+  json_member_text (builder, "scenario_sha256", entry->scenario->sha256);
   add_step (builder, &entry->run.figures);
   add_fit (builder, &entry->run);
   add_budget (builder, &report->budget, &entry->run);
@@ -269,15 +240,6 @@ add_variant (JsonBuilder *builder, const Report *report, char **names, guint ind
     add_break_even (builder, &report->break_evens[index]);
   add_units (builder, &entry->run.figures);
   json_builder_end_object (builder);
-}
-
-static char *
-to_text (JsonBuilder *builder)
-{
-  g_autoptr (JsonNode) root = json_builder_get_root (builder);
-  g_autofree char *json = json_to_string (root, TRUE);
-
-  return g_strconcat (json, "\n", NULL);
 }
 
 char *
@@ -294,5 +256,5 @@ report_json (const Report *report)
     add_variant (builder, report, names, i);
   json_builder_end_array (builder);
   json_builder_end_object (builder);
-  return to_text (builder);
+  return json_members_to_text (builder);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/csv.h"
+#include "report/files.h"
 #include "report/format.h"
 #include "report/plot_bars.h"
 #include "report/plot_text.h"
@@ -202,7 +203,7 @@ plot_deltas_add (Pictures *pictures, GError **error)
   plot_text_set_number (script, "least", range.least);
   plot_text_set_number (script, "most", range.most > range.least ? range.most : 1);
   g_ptr_array_unref (range.texts);
-  if (pictures_write (pictures, "deltas.csv", data, error))
+  if (files_write (pictures->folder, "deltas.csv", data, error))
     return picture_end (pictures, script, "deltas", error);
   g_string_free (script, TRUE);
   return FALSE;
@@ -295,7 +296,7 @@ plot_breakdown_add (Pictures *pictures, GError **error)
   set_rows (script, names);
   plot_text_set (script, "present", kinds->str);
   plot_text_set_number (script, "longest_ms", longest_ms (results));
-  if (pictures_write (pictures, "breakdown.csv", data, error))
+  if (files_write (pictures->folder, "breakdown.csv", data, error))
     return picture_end (pictures, script, "breakdown", error);
   g_string_free (script, TRUE);
   return FALSE;

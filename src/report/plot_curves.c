@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/csv.h"
+#include "report/files.h"
 #include "report/plot_curves.h"
 #include "report/plot_text.h"
 
@@ -306,8 +307,8 @@ add_curves (Pictures *pictures, Curves *curves, CurveKind kind, GError **error)
   plot_text_set_number (script, "n_marks", count_marks (curves));
   plot_text_set_number (script, "ideal_from", ideal_from (curves));
   set_tics (script, curves);
-  if (pictures_write (pictures, points_name, points, error)
-      && pictures_write (pictures, labels_name, labels, error))
+  if (files_write (pictures->folder, points_name, points, error)
+      && files_write (pictures->folder, labels_name, labels, error))
     return picture_end (pictures, script, "curve", error);
   g_string_free (script, TRUE);
   return FALSE;

@@ -1,6 +1,7 @@
 #include <config.h>
 
 #include "report/csv.h"
+#include "report/files.h"
 #include "report/format.h"
 #include "report/plot_memory.h"
 #include "report/plot_text.h"
@@ -196,7 +197,7 @@ plot_memory_add (Pictures *pictures, const ResultsVariant *variant, const char *
   plot_text_set_number (script, "to_ms", 1e3 * sim_time_seconds (to));
   plot_text_set_number (script, "capacity_gib", capacity_gib (variant));
   plot_text_set_number (script, "peak_gib", highest_gib);
-  if (pictures_write (pictures, data_name, data, error))
+  if (files_write (pictures->folder, data_name, data, error))
     return picture_end (pictures, script, "memory", error);
   g_string_free (script, TRUE);
   return FALSE;

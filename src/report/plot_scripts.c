@@ -4,23 +4,11 @@
 
 #include "config/data.h"
 #include "report/plot_bars.h"
+#include "report/files.h"
 #include "report/plot_scripts.h"
 #include "report/plot_sweep.h"
 #include "report/plot_text.h"
 #include "report/plot_timeline.h"
-
-gboolean
-pictures_write (const Pictures *pictures, const char *name, const char *text, GError **error)
-{
-  g_autofree char *path = g_build_filename (pictures->folder, name, NULL);
-
-  if (g_file_set_contents_full (path, text, -1,
-                                G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_ONLY_EXISTING,
-                                0666, error))
-    return TRUE;
-  g_prefix_error (error, "cannot write %s: ", path);
-  return FALSE;
-}
 
 static void
 picture_free (gpointer data)
@@ -61,7 +49,7 @@ picture_end (const Pictures *pictures, GString *script, const char *shipped, GEr
 
   g_string_append_printf (script, "load \"%s.gp\"\n", shipped);
   plain = pictures->is_svg ? g_strdup (script->str) : plot_text_without_wide (script->str);
-  is_written = pictures_write (pictures, file, plain, error);
+  is_written = files_write (pictures->folder, file, plain, error);
   g_string_free (script, TRUE);
   return is_written;
 }
@@ -106,7 +94,7 @@ copy_shipped (const Pictures *pictures, GError **error)
           return FALSE;
         }
       if (!g_file_get_contents (path, &text, NULL, error)
-          || !pictures_write (pictures, name, text, error))
+          || !files_write (pictures->folder, name, text, error))
         return FALSE;
     }
   return TRUE;

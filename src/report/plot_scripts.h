@@ -27,10 +27,6 @@ GPtrArray *plot_scripts_write (const Results *results, const char *folder, gbool
 
 /* ---- for those who add pictures ---- */
 
-/* One file, whole, by rename. */
-gboolean pictures_write (const Pictures *pictures, const char *name, const char *text,
-                         GError **error);
-
 /* Puts a picture on the list and begins its script: format, output and the texts
  * around the picture. */
 GString *picture_begin (Pictures *pictures, const char *name, const char *title,

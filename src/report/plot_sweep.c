@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/csv.h"
+#include "report/files.h"
 #include "report/format.h"
 #include "report/names.h"
 #include "report/plot_curves.h"
@@ -110,7 +111,7 @@ add_heatmap (Pictures *pictures, const Heatmap *heatmap, guint variant, const ch
   plot_text_set_number (script, "n_rows", heatmap->y->values->len);
   plot_text_set_number (script, "least", heatmap->least);
   plot_text_set_number (script, "most", heatmap->most);
-  if (pictures_write (pictures, data_name, data, error))
+  if (files_write (pictures->folder, data_name, data, error))
     return picture_end (pictures, script, "heatmap", error);
   g_string_free (script, TRUE);
   return FALSE;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "report/format.h"
+#include "report/files.h"
 #include "report/names.h"
 #include "report/plot_lanes.h"
 #include "report/plot_memory.h"
@@ -142,9 +143,9 @@ write_data (const Pictures *pictures, const ResultsVariant *variant, const char 
 
   find_turn (timeline, &from, &to);
   detail = plot_lanes_csv (timeline, from, to);
-  return pictures_write (pictures, boxes_name, boxes, error)
-         && pictures_write (pictures, detail_name, detail, error)
-         && pictures_write (pictures, memory_name, memory, error);
+  return files_write (pictures->folder, boxes_name, boxes, error)
+         && files_write (pictures->folder, detail_name, detail, error)
+         && files_write (pictures->folder, memory_name, memory, error);
 }
 
 static gboolean

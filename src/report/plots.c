@@ -1,28 +1,15 @@
 #include <config.h>
 
-#include <errno.h>
 #include <string.h>
 
 #include <glib/gstdio.h>
 
+#include "report/files.h"
 #include "report/plot_scripts.h"
 #include "report/plots.h"
 #include "report/svg.h"
 
 G_DEFINE_QUARK (fsdpsim_plot_error, plot_error)
-
-static gboolean
-make_folder (const char *folder, GError **error)
-{
-  int code;
-
-  if (g_mkdir_with_parents (folder, 0777) == 0)
-    return TRUE;
-  code = errno;
-  g_set_error (error, G_FILE_ERROR, g_file_error_from_errno (code), "cannot make the folder %s: %s",
-               folder, g_strerror (code));
-  return FALSE;
-}
 
 /* ---- gnuplot ---- */
 
@@ -208,7 +195,7 @@ plots_draw (const char *folder, const char *terminal, char ***written, GError **
   g_autoptr (GPtrArray) pictures = NULL;
   g_auto (GStrv) paths = NULL;
 
-  if (results == NULL || !make_folder (plots, error))
+  if (results == NULL || !files_make_folder (plots, error))
     return FALSE;
   pictures = plot_scripts_write (results, plots, strcmp (terminal, "svg") == 0, error);
   if (pictures == NULL)

@@ -3,32 +3,8 @@
 
 #include <math.h>
 
-#include <json-glib/json-glib.h>
-
+#include "report/json_members.h"
 #include "report/recorded.h"
-
-static void
-add_text (JsonBuilder *builder, const char *name, const char *value)
-{
-  json_builder_set_member_name (builder, name);
-  if (value != NULL)
-    json_builder_add_string_value (builder, value);
-  else
-    json_builder_add_null_value (builder);
-}
-
-/* Whole numbers without a decimal point. */
-static void
-add_number (JsonBuilder *builder, const char *name, double value)
-{
-  json_builder_set_member_name (builder, name);
-  if (!isfinite (value))
-    json_builder_add_null_value (builder);
-  else if (value == trunc (value) && fabs (value) < 9e15)
-    json_builder_add_int_value (builder, (gint64)value);
-  else
-    json_builder_add_double_value (builder, value);
-}
 
 static void
 add_texts (JsonBuilder *builder, const char *name, const GPtrArray *texts)
@@ -50,17 +26,17 @@ static void
 add_file (JsonBuilder *builder, const RecordedFile *file)
 {
   json_builder_begin_object (builder);
-  add_text (builder, "path", file->path);
-  add_text (builder, "gpu", file->gpu);
-  add_number (builder, "rank", or_nan (file->rank));
-  add_number (builder, "world_size", or_nan (file->world_size));
-  add_number (builder, "bytes", (double)file->n_bytes);
-  add_number (builder, "events", (double)file->n_events);
-  add_number (builder, "kernels", (double)file->n_kernels);
-  add_number (builder, "copies", (double)file->n_copies);
-  add_number (builder, "nccl_kernels", (double)file->n_nccl_kernels);
+  json_member_text (builder, "path", file->path);
+  json_member_text (builder, "gpu", file->gpu);
+  json_member_count (builder, "rank", or_nan (file->rank));
+  json_member_count (builder, "world_size", or_nan (file->world_size));
+  json_member_count (builder, "bytes", (double)file->n_bytes);
+  json_member_count (builder, "events", (double)file->n_events);
+  json_member_count (builder, "kernels", (double)file->n_kernels);
+  json_member_count (builder, "copies", (double)file->n_copies);
+  json_member_count (builder, "nccl_kernels", (double)file->n_nccl_kernels);
   add_texts (builder, "nccl_kernels_by_kind", file->kinds);
-  add_number (builder, "host_collectives", (double)file->n_host_collectives);
+  json_member_count (builder, "host_collectives", (double)file->n_host_collectives);
   add_texts (builder, "warnings", file->warnings);
   json_builder_end_object (builder);
 }
@@ -72,7 +48,7 @@ add_by_op (JsonBuilder *builder, const char *name, const double values[N_TIMELIN
   json_builder_begin_object (builder);
   for (guint op = 0; op < N_TIMELINE_OPS; op++)
     if (timeline_op_is_collective (op))
-      add_number (builder, timeline_op_name (op), values[op]);
+      json_member_count (builder, timeline_op_name (op), values[op]);
   json_builder_end_object (builder);
 }
 
@@ -80,16 +56,16 @@ static void
 add_rank (JsonBuilder *builder, const RecordedRank *rank)
 {
   json_builder_begin_object (builder);
-  add_number (builder, "rank", rank->rank);
-  add_number (builder, "steps", rank->n_steps);
-  add_number (builder, "step_time_s", rank->step_time_s);
-  add_number (builder, "step_time_low_s", rank->shortest_s);
-  add_number (builder, "step_time_high_s", rank->longest_s);
-  add_number (builder, "compute_s", rank->compute_s);
-  add_number (builder, "exposed_comm_s", recorded_sum (rank->exposed_s));
-  add_number (builder, "host_bound_s", rank->host_bound_s);
-  add_number (builder, "copies_s", rank->copies_s);
-  add_number (builder, "waiting_s", recorded_waiting (rank));
+  json_member_count (builder, "rank", rank->rank);
+  json_member_count (builder, "steps", rank->n_steps);
+  json_member_count (builder, "step_time_s", rank->step_time_s);
+  json_member_count (builder, "step_time_low_s", rank->shortest_s);
+  json_member_count (builder, "step_time_high_s", rank->longest_s);
+  json_member_count (builder, "compute_s", rank->compute_s);
+  json_member_count (builder, "exposed_comm_s", recorded_sum (rank->exposed_s));
+  json_member_count (builder, "host_bound_s", rank->host_bound_s);
+  json_member_count (builder, "copies_s", rank->copies_s);
+  json_member_count (builder, "waiting_s", recorded_waiting (rank));
   add_by_op (builder, "calls", rank->collective_n);
   add_by_op (builder, "time_s", rank->collective_s);
   add_by_op (builder, "exposed_s", rank->exposed_s);
@@ -101,7 +77,7 @@ add_unit (JsonBuilder *builder, guint32 unit)
 {
   g_autofree char *name = timeline_unit_name (unit);
 
-  add_text (builder, "unit", name);
+  json_member_text (builder, "unit", name);
 }
 
 static void
@@ -115,12 +91,12 @@ add_units (JsonBuilder *builder, const Figures *figures)
 
       json_builder_begin_object (builder);
       add_unit (builder, unit->unit);
-      add_number (builder, "all_gathers_forward", unit->all_gathers_forward);
-      add_number (builder, "all_gathers_backward", unit->all_gathers_backward);
-      add_number (builder, "reduce_scatters", unit->reduce_scatters);
-      add_number (builder, "all_reduces", unit->all_reduces);
-      add_number (builder, "all_gather_exposed_s", unit->all_gather_exposed_s);
-      add_number (builder, "reduce_scatter_exposed_s", unit->reduce_scatter_exposed_s);
+      json_member_count (builder, "all_gathers_forward", unit->all_gathers_forward);
+      json_member_count (builder, "all_gathers_backward", unit->all_gathers_backward);
+      json_member_count (builder, "reduce_scatters", unit->reduce_scatters);
+      json_member_count (builder, "all_reduces", unit->all_reduces);
+      json_member_count (builder, "all_gather_exposed_s", unit->all_gather_exposed_s);
+      json_member_count (builder, "reduce_scatter_exposed_s", unit->reduce_scatter_exposed_s);
       json_builder_end_object (builder);
     }
   json_builder_end_array (builder);
@@ -137,15 +113,15 @@ add_collectives (JsonBuilder *builder, const Recorded *job)
 
       json_builder_begin_object (builder);
       add_unit (builder, row->label.unit);
-      add_text (builder, "phase", timeline_phase_name (row->label.phase));
-      add_number (builder, "micro_batch", row->label.micro_batch);
-      add_text (builder, "op", timeline_op_name (row->label.op));
-      add_number (builder, "calls", row->n);
-      add_number (builder, "redundant_calls", row->redundant);
-      add_number (builder, "bytes", row->bytes);
-      add_number (builder, "time_s", row->seconds);
-      add_number (builder, "waiting_s", row->waiting_s);
-      add_number (builder, "exposed_s", row->exposed_s);
+      json_member_text (builder, "phase", timeline_phase_name (row->label.phase));
+      json_member_count (builder, "micro_batch", row->label.micro_batch);
+      json_member_text (builder, "op", timeline_op_name (row->label.op));
+      json_member_count (builder, "calls", row->n);
+      json_member_count (builder, "redundant_calls", row->redundant);
+      json_member_count (builder, "bytes", row->bytes);
+      json_member_count (builder, "time_s", row->seconds);
+      json_member_count (builder, "waiting_s", row->waiting_s);
+      json_member_count (builder, "exposed_s", row->exposed_s);
       json_builder_end_object (builder);
     }
   json_builder_end_array (builder);
@@ -162,13 +138,13 @@ add_redundancies (JsonBuilder *builder, const Recorded *job)
 
       json_builder_begin_object (builder);
       add_unit (builder, one->unit);
-      add_text (builder, "phase", timeline_phase_name (PHASE_BACKWARD));
-      add_number (builder, "micro_batch", one->micro_batch);
-      add_number (builder, "all_gathers", one->gathers);
-      add_number (builder, "redundant", one->redundant);
-      add_number (builder, "all_gathers_exposed_s", one->gathers_exposed_s);
-      add_number (builder, "redundant_time_s", one->seconds);
-      add_number (builder, "redundant_exposed_s", one->exposed_s);
+      json_member_text (builder, "phase", timeline_phase_name (PHASE_BACKWARD));
+      json_member_count (builder, "micro_batch", one->micro_batch);
+      json_member_count (builder, "all_gathers", one->gathers);
+      json_member_count (builder, "redundant", one->redundant);
+      json_member_count (builder, "all_gathers_exposed_s", one->gathers_exposed_s);
+      json_member_count (builder, "redundant_time_s", one->seconds);
+      json_member_count (builder, "redundant_exposed_s", one->exposed_s);
       json_builder_end_object (builder);
     }
   json_builder_end_array (builder);
@@ -185,9 +161,9 @@ add_gap_end (JsonBuilder *builder, const char *name, gboolean has, const Timelin
     }
   json_builder_begin_object (builder);
   add_unit (builder, label->unit);
-  add_text (builder, "phase", timeline_phase_name (label->phase));
-  add_number (builder, "micro_batch", label->micro_batch);
-  add_text (builder, "op", timeline_op_name (label->op));
+  json_member_text (builder, "phase", timeline_phase_name (label->phase));
+  json_member_count (builder, "micro_batch", label->micro_batch);
+  json_member_text (builder, "op", timeline_op_name (label->op));
   json_builder_end_object (builder);
 }
 
@@ -201,9 +177,9 @@ add_gaps (JsonBuilder *builder, const Recorded *job)
       const RecordedGap *gap = &g_array_index (job->gaps, RecordedGap, i);
 
       json_builder_begin_object (builder);
-      add_number (builder, "step", gap->step);
-      add_number (builder, "start_s", sim_time_seconds (gap->start));
-      add_number (builder, "length_s", sim_time_seconds (gap->length));
+      json_member_count (builder, "step", gap->step);
+      json_member_count (builder, "start_s", sim_time_seconds (gap->start));
+      json_member_count (builder, "length_s", sim_time_seconds (gap->length));
       add_gap_end (builder, "after", gap->has_before, &gap->before);
       add_gap_end (builder, "before", gap->has_after, &gap->after);
       json_builder_end_object (builder);
@@ -216,18 +192,18 @@ add_figures (JsonBuilder *builder, const Recorded *job)
 {
   const Figures *figures = &job->figures;
 
-  add_number (builder, "step_time_s", figures->step_time_s);
-  add_number (builder, "tokens_per_s", figures->tokens_per_s);
-  add_number (builder, "tokens_per_s_per_gpu", figures->tokens_per_s_per_gpu);
-  add_number (builder, "mfu_percent", figures->mfu_percent);
-  add_number (builder, "hfu_percent", figures->hfu_percent);
-  add_number (builder, "all_gathers", figures_all_gathers (&figures->all));
-  add_number (builder, "reduce_scatters", figures->all.reduce_scatters);
-  add_number (builder, "all_reduces", figures->all.all_reduces);
-  add_number (builder, "comm_bytes", figures->all.bytes);
-  add_number (builder, "compute_s", figures->compute_s);
-  add_number (builder, "exposed_comm_s", figures->exposed_comm_s);
-  add_number (builder, "host_bound_s", figures->host_bound_s);
+  json_member_count (builder, "step_time_s", figures->step_time_s);
+  json_member_count (builder, "tokens_per_s", figures->tokens_per_s);
+  json_member_count (builder, "tokens_per_s_per_gpu", figures->tokens_per_s_per_gpu);
+  json_member_count (builder, "mfu_percent", figures->mfu_percent);
+  json_member_count (builder, "hfu_percent", figures->hfu_percent);
+  json_member_count (builder, "all_gathers", figures_all_gathers (&figures->all));
+  json_member_count (builder, "reduce_scatters", figures->all.reduce_scatters);
+  json_member_count (builder, "all_reduces", figures->all.all_reduces);
+  json_member_count (builder, "comm_bytes", figures->all.bytes);
+  json_member_count (builder, "compute_s", figures->compute_s);
+  json_member_count (builder, "exposed_comm_s", figures->exposed_comm_s);
+  json_member_count (builder, "host_bound_s", figures->host_bound_s);
 }
 
 static void
@@ -240,7 +216,7 @@ add_busy (JsonBuilder *builder, const Figures *figures)
       {
         g_autofree char *name = g_strconcat (timeline_op_name (op), "_s", NULL);
 
-        add_number (builder, name, figures->busy_s[op]);
+        json_member_count (builder, name, figures->busy_s[op]);
       }
   json_builder_end_object (builder);
 }
@@ -249,14 +225,14 @@ static void
 add_job (JsonBuilder *builder, const Recorded *job)
 {
   json_builder_begin_object (builder);
-  add_text (builder, "variant", job->name);
+  json_member_text (builder, "variant", job->name);
   json_builder_set_member_name (builder, "files");
   json_builder_begin_array (builder);
   for (guint i = 0; i < job->files->len; i++)
     add_file (builder, g_ptr_array_index (job->files, i));
   json_builder_end_array (builder);
-  add_text (builder, "steps_by", job->steps_by);
-  add_text (builder, "units_by", job->units_by);
+  json_member_text (builder, "steps_by", job->steps_by);
+  json_member_text (builder, "units_by", job->units_by);
   add_figures (builder, job);
   add_busy (builder, &job->figures);
   json_builder_set_member_name (builder, "ranks");
@@ -275,13 +251,11 @@ char *
 recorded_json (const GPtrArray *jobs)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonNode) root = NULL;
-  g_autofree char *json = NULL;
 
   json_builder_begin_object (builder);
   json_builder_set_member_name (builder, "meta");
   json_builder_begin_object (builder);
-  add_text (builder, "fsdpsim_version", PACKAGE_VERSION);
+  json_member_text (builder, "fsdpsim_version", PACKAGE_VERSION);
   json_builder_end_object (builder);
   json_builder_set_member_name (builder, "variants");
   json_builder_begin_array (builder);
@@ -289,7 +263,5 @@ recorded_json (const GPtrArray *jobs)
     add_job (builder, g_ptr_array_index (jobs, i));
   json_builder_end_array (builder);
   json_builder_end_object (builder);
-  root = json_builder_get_root (builder);
-  json = json_to_string (root, TRUE);
-  return g_strconcat (json, "\n", NULL);
+  return json_members_to_text (builder);
 }

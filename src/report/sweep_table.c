@@ -5,10 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include <json-glib/json-glib.h>
-
 #include "config/csv_table.h"
 #include "report/format.h"
+#include "report/json_members.h"
 #include "report/report.h"
 #include "report/text_table.h"
 
@@ -293,14 +292,11 @@ add_meta (JsonBuilder *builder, const Rows *rows)
 {
   json_builder_set_member_name (builder, "meta");
   json_builder_begin_object (builder);
-  json_builder_set_member_name (builder, "fsdpsim_version");
-  json_builder_add_string_value (builder, PACKAGE_VERSION);
+  json_member_text (builder, "fsdpsim_version", PACKAGE_VERSION);
   if (rows->n_rows > 0)
     {
-      json_builder_set_member_name (builder, "scenario");
-      json_builder_add_string_value (builder, field_of (rows, 0, "scenario"));
-      json_builder_set_member_name (builder, "scenario_sha256");
-      json_builder_add_string_value (builder, field_of (rows, 0, "scenario_sha256"));
+      json_member_text (builder, "scenario", field_of (rows, 0, "scenario"));
+      json_member_text (builder, "scenario_sha256", field_of (rows, 0, "scenario_sha256"));
     }
   json_builder_set_member_name (builder, "varied");
   json_builder_begin_array (builder);
@@ -315,8 +311,6 @@ report_sweep_json (const char *summary)
 {
   Rows rows;
   g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonNode) root = NULL;
-  g_autofree char *json = NULL;
 
   if (!rows_open (&rows, summary))
     return NULL;
@@ -334,7 +328,5 @@ report_sweep_json (const char *summary)
   json_builder_end_array (builder);
   json_builder_end_object (builder);
   csv_table_free (rows.csv);
-  root = json_builder_get_root (builder);
-  json = json_to_string (root, TRUE);
-  return g_strconcat (json, "\n", NULL);
+  return json_members_to_text (builder);
 }

@@ -5,11 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include <json-glib/json-glib.h>
-
 #include "config/units.h"
 #include "report/csv.h"
 #include "report/format.h"
+#include "report/json_members.h"
 #include "report/text_table.h"
 #include "study/error_figures.h"
 
@@ -182,12 +181,9 @@ add_json_parameter (JsonBuilder *builder, const CalibratedParameter *of)
                   { "runs", of->n_runs } };
 
   json_builder_begin_object (builder);
-  json_builder_set_member_name (builder, "file");
-  json_builder_add_string_value (builder, file);
-  json_builder_set_member_name (builder, "section");
-  json_builder_add_string_value (builder, of->key->section);
-  json_builder_set_member_name (builder, "key");
-  json_builder_add_string_value (builder, of->key->key);
+  json_member_text (builder, "file", file);
+  json_member_text (builder, "section", of->key->section);
+  json_member_text (builder, "key", of->key->key);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     {
       json_builder_set_member_name (builder, numbers[i].name);
@@ -204,8 +200,7 @@ add_json_errors (JsonBuilder *builder, const char *name, const Validation *valid
   error_figures_measure (validation, NULL, validation->n, METRIC_TOKENS_PER_S_PER_GPU, &figures);
   json_builder_set_member_name (builder, name);
   json_builder_begin_object (builder);
-  json_builder_set_member_name (builder, "runs");
-  json_builder_add_int_value (builder, figures.n);
+  json_member_whole (builder, "runs", figures.n);
   for (ErrorFigure i = 0; i < N_ERROR_FIGURES && figures.n > 1; i++)
     {
       json_builder_set_member_name (builder, error_figure_name (i));
@@ -218,16 +213,12 @@ char *
 calibration_json (const Calibration *calibration, const char *name)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonNode) root = NULL;
-  g_autofree char *text = NULL;
 
   json_builder_begin_object (builder);
   json_builder_set_member_name (builder, "meta");
   json_builder_begin_object (builder);
-  json_builder_set_member_name (builder, "fsdpsim_version");
-  json_builder_add_string_value (builder, PACKAGE_VERSION);
-  json_builder_set_member_name (builder, "table");
-  json_builder_add_string_value (builder, name);
+  json_member_text (builder, "fsdpsim_version", PACKAGE_VERSION);
+  json_member_text (builder, "table", name);
   json_builder_end_object (builder);
   json_builder_set_member_name (builder, "parameters");
   json_builder_begin_array (builder);
@@ -239,9 +230,7 @@ calibration_json (const Calibration *calibration, const char *name)
   add_json_errors (builder, "fitted", &calibration->fitted);
   add_json_errors (builder, "held_back", &calibration->crossed);
   json_builder_end_object (builder);
-  root = json_builder_get_root (builder);
-  text = json_to_string (root, TRUE);
-  return g_strconcat (text, "\n", NULL);
+  return json_members_to_text (builder);
 }
 
 /* ---- files ---- */

@@ -2,10 +2,9 @@
 
 #include "study/plan_find.h"
 
-#include <json-glib/json-glib.h>
-
 #include "report/csv.h"
 #include "report/format.h"
+#include "report/json_members.h"
 #include "report/text_table.h"
 
 static const char *const names[]
@@ -125,20 +124,6 @@ find_report_csv (const FindResult *result)
 }
 
 static void
-add_text (JsonBuilder *builder, const char *name, const char *value)
-{
-  json_builder_set_member_name (builder, name);
-  json_builder_add_string_value (builder, value != NULL ? value : "");
-}
-
-static void
-add_whole (JsonBuilder *builder, const char *name, gint64 value)
-{
-  json_builder_set_member_name (builder, name);
-  json_builder_add_int_value (builder, value);
-}
-
-static void
 add_probe (JsonBuilder *builder, const char *name, const FindProbe *probe)
 {
   g_autofree char *unit = timeline_unit_name (probe->unit);
@@ -150,20 +135,20 @@ add_probe (JsonBuilder *builder, const char *name, const FindProbe *probe)
       return;
     }
   json_builder_begin_object (builder);
-  add_whole (builder, "value", probe->value);
-  add_whole (builder, "fits", probe->fits);
+  json_member_whole (builder, "value", probe->value);
+  json_member_whole (builder, "fits", probe->fits);
   if (probe->is_possible)
     {
-      add_whole (builder, "peak_allocated_bytes", probe->allocated_bytes);
-      add_whole (builder, "peak_reserved_bytes", probe->reserved_bytes);
-      add_whole (builder, "capacity_bytes", probe->capacity_bytes);
+      json_member_whole (builder, "peak_allocated_bytes", probe->allocated_bytes);
+      json_member_whole (builder, "peak_reserved_bytes", probe->reserved_bytes);
+      json_member_whole (builder, "capacity_bytes", probe->capacity_bytes);
       json_builder_set_member_name (builder, "margin_percent");
       json_builder_add_double_value (builder, margin_percent (probe));
-      add_text (builder, "owner", memory_kind_name (probe->owner));
-      add_text (builder, "peak_phase", peak_phase_name (probe->phase));
-      add_text (builder, "peak_unit", unit);
+      json_member_text (builder, "owner", memory_kind_name (probe->owner));
+      json_member_text (builder, "peak_phase", peak_phase_name (probe->phase));
+      json_member_text (builder, "peak_unit", unit);
     }
-  add_text (builder, "reason", probe->reason);
+  json_member_text (builder, "reason", probe->reason != NULL ? probe->reason : "");
   json_builder_end_object (builder);
 }
 
@@ -171,22 +156,18 @@ char *
 find_report_json (const FindResult *result, const ReportScenario *scenario)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonNode) root = NULL;
-  g_autofree char *json = NULL;
 
   json_builder_begin_object (builder);
   json_builder_set_member_name (builder, "meta");
   json_builder_begin_object (builder);
-  add_text (builder, "fsdpsim_version", PACKAGE_VERSION);
-  add_text (builder, "scenario", scenario->scenario_name);
-  add_text (builder, "scenario_sha256", scenario->sha256);
+  json_member_text (builder, "fsdpsim_version", PACKAGE_VERSION);
+  json_member_text (builder, "scenario", scenario->scenario_name);
+  json_member_text (builder, "scenario_sha256", scenario->sha256);
   json_builder_end_object (builder);
-  add_text (builder, "find", names[result->what]);
-  add_whole (builder, "found", result->found);
+  json_member_text (builder, "find", names[result->what]);
+  json_member_whole (builder, "found", result->found);
   add_probe (builder, result->found ? "best" : "nearest", &result->best);
   add_probe (builder, "next", &result->next);
   json_builder_end_object (builder);
-  root = json_builder_get_root (builder);
-  json = json_to_string (root, TRUE);
-  return g_strconcat (json, "\n", NULL);
+  return json_members_to_text (builder);
 }

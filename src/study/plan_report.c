@@ -5,10 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include <json-glib/json-glib.h>
-
 #include "config/units.h"
 #include "report/format.h"
+#include "report/json_members.h"
 #include "report/summary.h"
 #include "report/text_table.h"
 #include "study/plan_why.h"
@@ -319,30 +318,6 @@ plan_report_csv (const Plan *plan, const ReportScenario *scenario)
 }
 
 static void
-add_text (JsonBuilder *builder, const char *name, const char *value)
-{
-  json_builder_set_member_name (builder, name);
-  json_builder_add_string_value (builder, value);
-}
-
-static void
-add_real (JsonBuilder *builder, const char *name, double value)
-{
-  json_builder_set_member_name (builder, name);
-  if (isfinite (value))
-    json_builder_add_double_value (builder, value);
-  else
-    json_builder_add_null_value (builder);
-}
-
-static void
-add_whole (JsonBuilder *builder, const char *name, gint64 value)
-{
-  json_builder_set_member_name (builder, name);
-  json_builder_add_int_value (builder, value);
-}
-
-static void
 add_json_choice (JsonBuilder *builder, const Plan *plan, const PlanChoice *choice)
 {
   const Grid *grid = plan_grid (plan);
@@ -356,27 +331,27 @@ add_json_choice (JsonBuilder *builder, const Plan *plan, const PlanChoice *choic
       g_autofree char *name
           = g_strconcat (grid_key (grid, k)->section, ".", grid_key (grid, k)->key, NULL);
 
-      add_text (builder, name, grid_value (grid, choice->cell, k));
+      json_member_text (builder, name, grid_value (grid, choice->cell, k));
     }
   json_builder_end_object (builder);
-  add_whole (builder, "gpus", choice->run.facts.n_ranks);
-  add_whole (builder, "global_batch", (gint64)global_batch (choice));
-  add_real (builder, "step_time_s", figures->step_time_s);
-  add_real (builder, "tokens_per_s", figures->tokens_per_s);
-  add_real (builder, "tokens_per_s_per_gpu", figures->tokens_per_s_per_gpu);
-  add_real (builder, "mfu_percent", figures->mfu_percent);
-  add_whole (builder, "peak_allocated_bytes", figures->peak_allocated_bytes);
-  add_whole (builder, "peak_reserved_bytes", figures->peak_reserved_bytes);
-  add_whole (builder, "capacity_bytes", choice->run.facts.capacity_bytes);
+  json_member_whole (builder, "gpus", choice->run.facts.n_ranks);
+  json_member_whole (builder, "global_batch", (gint64)global_batch (choice));
+  json_member_number (builder, "step_time_s", figures->step_time_s);
+  json_member_number (builder, "tokens_per_s", figures->tokens_per_s);
+  json_member_number (builder, "tokens_per_s_per_gpu", figures->tokens_per_s_per_gpu);
+  json_member_number (builder, "mfu_percent", figures->mfu_percent);
+  json_member_whole (builder, "peak_allocated_bytes", figures->peak_allocated_bytes);
+  json_member_whole (builder, "peak_reserved_bytes", figures->peak_reserved_bytes);
+  json_member_whole (builder, "capacity_bytes", choice->run.facts.capacity_bytes);
   if (plan_limits (plan)->tokens > 0)
     {
-      add_real (builder, "days", choice->expense.days);
-      add_real (builder, "gpu_hours", choice->expense.gpu_hours);
+      json_member_number (builder, "days", choice->expense.days);
+      json_member_number (builder, "gpu_hours", choice->expense.gpu_hours);
     }
   if (plan_limits (plan)->price_per_gpu_hour > 0)
-    add_real (builder, "cost", choice->expense.cost);
-  add_whole (builder, "meets_limits", choice->meets_limits);
-  add_whole (builder, "on_front", choice->is_on_front);
+    json_member_number (builder, "cost", choice->expense.cost);
+  json_member_whole (builder, "meets_limits", choice->meets_limits);
+  json_member_whole (builder, "on_front", choice->is_on_front);
   json_builder_end_object (builder);
 }
 
@@ -384,8 +359,6 @@ char *
 plan_report_json (const Plan *plan, const ReportScenario *scenario)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonNode) root = NULL;
-  g_autofree char *json = NULL;
   g_autofree char *limits = plan_describe_limits (plan_limits (plan));
   guint n;
   const PlanChoice *choices = plan_choices (plan, &n);
@@ -393,12 +366,12 @@ plan_report_json (const Plan *plan, const ReportScenario *scenario)
   json_builder_begin_object (builder);
   json_builder_set_member_name (builder, "meta");
   json_builder_begin_object (builder);
-  add_text (builder, "fsdpsim_version", PACKAGE_VERSION);
-  add_text (builder, "scenario", scenario->scenario_name);
-  add_text (builder, "title", scenario->title);
-  add_text (builder, "scenario_sha256", scenario->sha256);
-  add_text (builder, "limits", limits);
-  add_whole (builder, "candidates", (gint64)grid_n_cells (plan_grid (plan)));
+  json_member_text (builder, "fsdpsim_version", PACKAGE_VERSION);
+  json_member_text (builder, "scenario", scenario->scenario_name);
+  json_member_text (builder, "title", scenario->title);
+  json_member_text (builder, "scenario_sha256", scenario->sha256);
+  json_member_text (builder, "limits", limits);
+  json_member_whole (builder, "candidates", (gint64)grid_n_cells (plan_grid (plan)));
   json_builder_end_object (builder);
   json_builder_set_member_name (builder, "choices");
   json_builder_begin_array (builder);
@@ -406,7 +379,5 @@ plan_report_json (const Plan *plan, const ReportScenario *scenario)
     add_json_choice (builder, plan, &choices[i]);
   json_builder_end_array (builder);
   json_builder_end_object (builder);
-  root = json_builder_get_root (builder);
-  json = json_to_string (root, TRUE);
-  return g_strconcat (json, "\n", NULL);
+  return json_members_to_text (builder);
 }

@@ -4,10 +4,9 @@
 
 #include <math.h>
 
-#include <json-glib/json-glib.h>
-
 #include "report/csv.h"
 #include "report/format.h"
+#include "report/json_members.h"
 #include "report/text_table.h"
 
 /* ---- for people ---- */
@@ -161,38 +160,20 @@ validation_csv (const Validation *validation)
 }
 
 static void
-add_text (JsonBuilder *builder, const char *name, const char *value)
-{
-  json_builder_set_member_name (builder, name);
-  json_builder_add_string_value (builder, value);
-}
-
-static void
-add_number (JsonBuilder *builder, const char *name, double value)
-{
-  json_builder_set_member_name (builder, name);
-  if (isfinite (value))
-    json_builder_add_double_value (builder, value);
-  else
-    json_builder_add_null_value (builder);
-}
-
-static void
 add_group (JsonBuilder *builder, const ErrorGroup *group)
 {
   json_builder_begin_object (builder);
-  add_text (builder, "kind", group->kind);
-  add_text (builder, "name", group->name);
+  json_member_text (builder, "kind", group->kind);
+  json_member_text (builder, "name", group->name);
   for (Metric metric = 0; metric < N_METRICS; metric++)
     {
       const ErrorFigures *figures = &group->metrics[metric];
 
       json_builder_set_member_name (builder, metric_name (metric));
       json_builder_begin_object (builder);
-      json_builder_set_member_name (builder, "runs");
-      json_builder_add_int_value (builder, figures->n);
+      json_member_whole (builder, "runs", figures->n);
       for (ErrorFigure i = 0; i < N_ERROR_FIGURES; i++)
-        add_number (builder, error_figure_name (i), figures->values[i]);
+        json_member_number (builder, error_figure_name (i), figures->values[i]);
       json_builder_end_object (builder);
     }
   json_builder_end_object (builder);
@@ -202,16 +183,16 @@ static void
 add_prediction (JsonBuilder *builder, const Prediction *prediction)
 {
   json_builder_begin_object (builder);
-  add_text (builder, "id", prediction->run->result.id);
+  json_member_text (builder, "id", prediction->run->result.id);
   if (prediction->reason != NULL)
-    add_text (builder, "reason", prediction->reason);
+    json_member_text (builder, "reason", prediction->reason);
   for (Metric metric = 0; metric < N_METRICS; metric++)
     {
       json_builder_set_member_name (builder, metric_name (metric));
       json_builder_begin_object (builder);
-      add_number (builder, "measured", prediction->measured[metric]);
-      add_number (builder, "predicted", prediction->predicted[metric]);
-      add_number (builder, "relative_error", prediction_error (prediction, metric));
+      json_member_number (builder, "measured", prediction->measured[metric]);
+      json_member_number (builder, "predicted", prediction->predicted[metric]);
+      json_member_number (builder, "relative_error", prediction_error (prediction, metric));
       json_builder_end_object (builder);
     }
   json_builder_set_member_name (builder, "fits");
@@ -224,8 +205,8 @@ add_meta (JsonBuilder *builder, const char *name)
 {
   json_builder_set_member_name (builder, "meta");
   json_builder_begin_object (builder);
-  add_text (builder, "fsdpsim_version", PACKAGE_VERSION);
-  add_text (builder, "table", name);
+  json_member_text (builder, "fsdpsim_version", PACKAGE_VERSION);
+  json_member_text (builder, "table", name);
   json_builder_end_object (builder);
 }
 
@@ -233,9 +214,7 @@ char *
 validation_json (const Validation *validation, const char *name)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonNode) root = NULL;
   g_autoptr (GArray) groups = error_groups_new (validation);
-  g_autofree char *text = NULL;
 
   json_builder_begin_object (builder);
   add_meta (builder, name);
@@ -250,7 +229,5 @@ validation_json (const Validation *validation, const char *name)
     add_prediction (builder, &validation->predictions[i]);
   json_builder_end_array (builder);
   json_builder_end_object (builder);
-  root = json_builder_get_root (builder);
-  text = json_to_string (root, TRUE);
-  return g_strconcat (text, "\n", NULL);
+  return json_members_to_text (builder);
 }
