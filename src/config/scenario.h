@@ -237,6 +237,12 @@ typedef struct
   gboolean select_op; /* select = op */
 } CheckpointConfig;
 
+static inline gboolean
+checkpoint_has_block (const CheckpointConfig *checkpoint, guint block)
+{
+  return checkpoint->method != CHECKPOINT_NONE && block % checkpoint->every == 0;
+}
+
 #define TIMING_NOT_GIVEN (-1)
 
 /* Picoseconds, TIMING_NOT_GIVEN, or 0: not launched at all. */

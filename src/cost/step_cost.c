@@ -145,3 +145,18 @@ cost_peak_flops (const Scenario *scenario)
 
   return scenario->fsdp.param_dtype == DTYPE_FP32 ? gpu->fp32_flops : gpu->matmul_flops;
 }
+
+gboolean
+cost_stops_early (const Scenario *scenario)
+{
+  return scenario->checkpoint.early_stop && !scenario->checkpoint.use_reentrant
+         && scenario->fsdp.torch_minor >= 1;
+}
+
+const KernelRun *
+cost_recompute (const Scenario *scenario, const BlockCost *cost)
+{
+  if (scenario->checkpoint.select_op)
+    return &cost->recompute_selected;
+  return cost_stops_early (scenario) ? &cost->recompute_early_stop : &cost->recompute;
+}

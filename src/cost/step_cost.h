@@ -49,6 +49,12 @@ void step_cost_new (const Scenario *scenario, StepCost *cost);
 /* The same of a micro-batch of so many sequences. */
 void step_cost_of_micro_batch (const Scenario *scenario, guint sequences, StepCost *cost);
 
+/* Is a recompute left as soon as all that the backward needs is there? Early stop came with torch
+ * 2.1, and only to the non-reentrant implementation. */
+gboolean cost_stops_early (const Scenario *scenario);
+/* What is computed again of a checkpointed block. */
+const KernelRun *cost_recompute (const Scenario *scenario, const BlockCost *cost);
+
 /* Work on a rank's shard or unit of @elements elements. */
 KernelRun cost_optimizer_step (const Scenario *scenario, gint64 elements);
 KernelRun cost_grad_norm (const Scenario *scenario,

@@ -14,28 +14,15 @@ struct _Checkpointing
 {
   Runtime *runtime;
   Nesting nesting; /* of the blocks that are checkpointed */
-  guint every;
-  gboolean early_stop;
-  gboolean selects_ops;
   BufferId *saved; /* by block: what its forward or recompute keeps for the backward */
   BufferId *input; /* by block: what the checkpoint keeps */
 };
-
-/* Early stop came with torch 2.1, and only to the non-reentrant implementation. */
-static gboolean
-stops_early (const Scenario *scenario)
-{
-  return scenario->checkpoint.early_stop && !scenario->checkpoint.use_reentrant
-         && scenario->fsdp.torch_minor >= 1;
-}
 
 static Nesting
 nesting_of (const Scenario *scenario)
 {
   const CheckpointConfig *checkpoint = &scenario->checkpoint;
 
-  if (checkpoint->method == CHECKPOINT_NONE)
-    return NESTING_NONE;
   /* DDP stands outside of all checkpoints and hears nothing of a recompute. */
   if (checkpoint->method == CHECKPOINT_INSIDE || scenario->fsdp.api == API_DDP)
     return NESTING_INSIDE;
@@ -50,9 +37,6 @@ checkpointing_new (Runtime *runtime)
 
   checkpointing->runtime = runtime;
   checkpointing->nesting = nesting_of (scenario);
-  checkpointing->every = scenario->checkpoint.every;
-  checkpointing->early_stop = stops_early (scenario);
-  checkpointing->selects_ops = scenario->checkpoint.select_op;
   checkpointing->saved = g_new0 (BufferId, scenario->model.layers);
   checkpointing->input = g_new0 (BufferId, scenario->model.layers);
   return checkpointing;
@@ -71,7 +55,9 @@ checkpointing_free (Checkpointing *checkpointing)
 static Nesting
 nesting_of_block (const Checkpointing *checkpointing, guint block)
 {
-  return block % checkpointing->every == 0 ? checkpointing->nesting : NESTING_NONE;
+  const CheckpointConfig *checkpoint = &checkpointing->runtime->writer->scenario->checkpoint;
+
+  return checkpoint_has_block (checkpoint, block) ? checkpointing->nesting : NESTING_NONE;
 }
 
 /* ---- kernels and activations ---- */
@@ -101,18 +87,11 @@ forward_kernels (Checkpointing *checkpointing, guint block, gboolean keep_all)
     checkpointing->saved[block] = keep_activations (checkpointing, cost->saved_bytes, block);
   else
     checkpointing->input[block] = keep_activations (
-        checkpointing, cost->input_bytes + (checkpointing->selects_ops ? cost->selected_bytes : 0),
+        checkpointing,
+        cost->input_bytes + (writer->scenario->checkpoint.select_op ? cost->selected_bytes : 0),
         block);
   writer_launch (writer, writer->compute, &cost->forward, TIMELINE_FORWARD,
                  UNIT_FIRST_BLOCK + block);
-}
-
-static const KernelRun *
-recompute_run (const Checkpointing *checkpointing, const BlockCost *cost)
-{
-  if (checkpointing->selects_ops)
-    return &cost->recompute_selected;
-  return checkpointing->early_stop ? &cost->recompute_early_stop : &cost->recompute;
 }
 
 static void
@@ -122,10 +101,11 @@ recompute_kernels (Checkpointing *checkpointing, guint block)
   const BlockCost *cost = cost_of_block (writer, block);
 
   checkpointing->saved[block] = keep_activations (
-      checkpointing, cost->saved_bytes - (checkpointing->selects_ops ? cost->selected_bytes : 0),
+      checkpointing,
+      cost->saved_bytes - (writer->scenario->checkpoint.select_op ? cost->selected_bytes : 0),
       block);
-  writer_launch (writer, writer->compute, recompute_run (checkpointing, cost), TIMELINE_RECOMPUTE,
-                 UNIT_FIRST_BLOCK + block);
+  writer_launch (writer, writer->compute, cost_recompute (writer->scenario, cost),
+                 TIMELINE_RECOMPUTE, UNIT_FIRST_BLOCK + block);
 }
 
 static void
@@ -203,7 +183,8 @@ prepare_backward (Checkpointing *checkpointing, guint unit, guint block, Nesting
       pre_backward (checkpointing, unit); /* of the original output */
       pre_forward (checkpointing, unit, TRUE);
       recompute_kernels (checkpointing, block);
-      if (!checkpointing->early_stop) /* else the recompute never comes to its end */
+      if (!cost_stops_early (checkpointing->runtime->writer
+                                 ->scenario)) /* else the recompute never comes to its end */
         post_forward (checkpointing, unit, TRUE);
       break;
     case NESTING_INSIDE:

@@ -48,10 +48,10 @@ static gboolean
 is_checkpointed (const Ddp *ddp, guint unit)
 {
   const Writer *writer = ddp->runtime.writer;
-  const CheckpointConfig *checkpoint = &writer->scenario->checkpoint;
+  guint32 label = writer->units.list[unit].label;
 
-  return writer->units.list[unit].label >= UNIT_FIRST_BLOCK && checkpoint->method != CHECKPOINT_NONE
-         && (writer->units.list[unit].label - UNIT_FIRST_BLOCK) % checkpoint->every == 0;
+  return label >= UNIT_FIRST_BLOCK
+         && checkpoint_has_block (&writer->scenario->checkpoint, label - UNIT_FIRST_BLOCK);
 }
 
 /* ---- forward ---- */

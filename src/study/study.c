@@ -9,27 +9,16 @@
 /* ---- facts that reports need beside a timeline ---- */
 
 static double
-recomputed_flops (const CheckpointConfig *checkpoint, const BlockCost *cost)
-{
-  if (checkpoint->select_op)
-    return cost->recompute_selected.flops;
-  if (checkpoint->early_stop && !checkpoint->use_reentrant)
-    return cost->recompute_early_stop.flops;
-  return cost->recompute.flops;
-}
-
-static double
 recomputed_flops_per_token (const Scenario *scenario, const StepCost *cost)
 {
-  const CheckpointConfig *checkpoint = &scenario->checkpoint;
   const double tokens = (double)scenario->training.micro_batch * scenario->training.seq_len;
   double flops = 0;
 
-  if (checkpoint->method == CHECKPOINT_NONE)
-    return 0;
-  for (guint block = 0; block < scenario->model.layers; block += checkpoint->every)
-    flops += recomputed_flops (checkpoint,
-                               &cost->kinds[model_kind_of_block (&scenario->model, block)]);
+  for (guint block = 0; block < scenario->model.layers; block++)
+    if (checkpoint_has_block (&scenario->checkpoint, block))
+      flops
+          += cost_recompute (scenario, &cost->kinds[model_kind_of_block (&scenario->model, block)])
+                 ->flops;
   return flops / tokens;
 }
 
@@ -133,19 +122,6 @@ simulate (const Program *program, const Scenario *scenario, const StudyOptions *
   return timelines;
 }
 
-/* one_pass is a wish that some settings cannot grant. */
-static gboolean
-one_pass_is_impossible (const Scenario *scenario)
-{
-  const EngineOptions engine = {
-    .n_ranks = scenario_ranks (scenario),
-    .compute_slowdown = scenario->simulation.compute_slowdown,
-    .compute_jitter = scenario->simulation.compute_jitter,
-  };
-
-  return scenario->simulation.engine == ENGINE_ONE_PASS && !engine_one_pass_applies (&engine);
-}
-
 void
 study_run (const Scenario *scenario, const StudyOptions *options, ReportRun *run,
            StudyEffort *effort)
@@ -158,13 +134,6 @@ study_run (const Scenario *scenario, const StudyOptions *options, ReportRun *run
   *effort = (StudyEffort){ 0 };
   step_cost_new (scenario, &cost);
   gather_facts (scenario, &cost, &run->facts);
-  if (one_pass_is_impossible (scenario))
-    {
-      figures_refuse (&run->figures, RUN_FAILED,
-                      "simulation.engine = one_pass cannot slow kernels beside collectives; "
-                      "take engine = auto or compute_slowdown = 0%");
-      return;
-    }
   program = fsdp_program (scenario, &cost, &error);
   if (program == NULL)
     {
