@@ -44,18 +44,6 @@ block_kinds_is_block_key (KeyId id)
   return FALSE;
 }
 
-static gboolean G_GNUC_PRINTF (2, 3) refuse (GError **error, const char *format, ...)
-{
-  va_list arguments;
-  g_autofree char *message = NULL;
-
-  va_start (arguments, format);
-  message = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_set_error_literal (error, UNITS_ERROR, UNITS_ERROR_SYNTAX, message);
-  return FALSE;
-}
-
 /* ---- one kind ---- */
 
 static const KeyInfo *
@@ -74,9 +62,9 @@ find_block_key (const char *name, GError **error)
     }
   clause = suggest_clause (name, names);
   if (keys_find ("model", name) != NULL)
-    refuse (error, "%s is the same for all blocks", name);
+    units_refuse (UNITS_ERROR_SYNTAX, error, "%s is the same for all blocks", name);
   else
-    refuse (error, "unknown key '%.40s' of a block%s", name, clause);
+    units_refuse (UNITS_ERROR_SYNTAX, error, "unknown key '%.40s' of a block%s", name, clause);
   return NULL;
 }
 
@@ -88,7 +76,7 @@ store_pair (const char *pair, Scenario *scenario, GError **error)
   const KeyInfo *key;
 
   if (parts[1] == NULL)
-    return refuse (error, "'%.40s': expected KEY=VALUE", pair);
+    return units_refuse (UNITS_ERROR_SYNTAX, error, "'%.40s': expected KEY=VALUE", pair);
   key = find_block_key (parts[0], error);
   if (key == NULL)
     return FALSE;
@@ -118,12 +106,13 @@ store_kind (char *text, Scenario *scenario, const char **name, GError **error)
   g_auto (GStrv) pairs = NULL;
 
   if (colon == NULL)
-    return refuse (error, "'%.40s': expected NAME: KEY=VALUE KEY=VALUE", g_strstrip (text));
+    return units_refuse (UNITS_ERROR_SYNTAX, error, "'%.40s': expected NAME: KEY=VALUE KEY=VALUE",
+                         g_strstrip (text));
   *colon = '\0';
   *name = g_strstrip (text);
   if (!is_kind_name (*name) || strcmp (*name, BLOCK_KIND_BASE) == 0)
-    return refuse (error, "'%.40s' cannot be a kind's name; a word other than base would do",
-                   *name);
+    return units_refuse (UNITS_ERROR_SYNTAX, error,
+                         "'%.40s' cannot be a kind's name; a word other than base would do", *name);
   pairs = g_strsplit_set (colon + 1, " \t", -1);
   for (guint i = 0; pairs[i] != NULL; i++)
     if (pairs[i][0] != '\0' && !store_pair (pairs[i], scenario, error))
@@ -151,9 +140,10 @@ read_kinds (const char *text, const Scenario *base, GPtrArray *names, GArray *mo
       if (!store_kind (items[i], &scenario, &name, error))
         return FALSE;
       if (g_ptr_array_find_with_equal_func (names, name, g_str_equal, NULL))
-        return refuse (error, "the kind '%.40s' is given twice", name);
+        return units_refuse (UNITS_ERROR_SYNTAX, error, "the kind '%.40s' is given twice", name);
       if (names->len >= MOST_BLOCK_KINDS)
-        return refuse (error, "more than %d kinds of blocks", MOST_BLOCK_KINDS - 1);
+        return units_refuse (UNITS_ERROR_SYNTAX, error, "more than %d kinds of blocks",
+                             MOST_BLOCK_KINDS - 1);
       g_ptr_array_add (names, g_strdup (name));
       g_array_append_val (models, scenario.model);
     }
@@ -193,7 +183,8 @@ read_item (const char *item, guint *repeats, const char **name, GError **error)
   count = star != NULL ? g_strndup (item, (gsize)(star - item)) : g_strdup ("1");
   if (!g_ascii_string_to_unsigned (count, 10, 1, MOST_REPEATS, &value, NULL)
       || !is_kind_name (*name))
-    return refuse (error, "'%.40s': expected a kind's name, or COUNT*NAME", item);
+    return units_refuse (UNITS_ERROR_SYNTAX, error,
+                         "'%.40s': expected a kind's name, or COUNT*NAME", item);
   *repeats = (guint)value;
   return TRUE;
 }
@@ -212,7 +203,7 @@ find_kind (const GPtrArray *names, const char *name, guint8 *kind, GError **erro
         return TRUE;
     }
   clause = suggest_clause (name, words);
-  return refuse (error, "no kind of blocks '%.40s'%s", name, clause);
+  return units_refuse (UNITS_ERROR_SYNTAX, error, "no kind of blocks '%.40s'%s", name, clause);
 }
 
 /* One round of the order as kinds, into @kinds (guint8), as far as @most blocks;

@@ -210,12 +210,6 @@ ini_free (IniFile *ini)
   g_free (ini);
 }
 
-const char *
-ini_name (const IniFile *ini)
-{
-  return ini->name;
-}
-
 const IniSection *
 ini_sections (const IniFile *ini, guint *n)
 {

@@ -28,7 +28,6 @@ IniFile *ini_parse (const char *name, const char *text, gsize length, Problems *
 void ini_free (IniFile *ini);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IniFile, ini_free)
 
-const char *ini_name (const IniFile *ini);
 /* In the order of the file; a section that is repeated appears again. */
 const IniSection *ini_sections (const IniFile *ini, guint *n);
 const IniEntry *ini_entry (const IniFile *ini, guint index);

@@ -2,23 +2,10 @@
 
 #include "config/numbered_list.h"
 
+#include "config/value.h"
+
 #define MOST_ITEMS  4096
 #define MOST_NUMBER ((1 << 20) - 1)
-
-static gboolean
-check_range (const KeyInfo *key, const char *text, double value, GError **error)
-{
-  g_autofree char *least = NULL;
-  g_autofree char *most = NULL;
-
-  if (value >= key->minimum && value <= key->maximum)
-    return TRUE;
-  least = units_format (key->unit, key->minimum);
-  most = units_format (key->unit, key->maximum);
-  g_set_error (error, UNITS_ERROR, UNITS_ERROR_RANGE, "'%.40s' is out of range; %s to %s would do",
-               text, least, most);
-  return FALSE;
-}
 
 /* "3:1.2" */
 static gboolean
@@ -35,13 +22,10 @@ parse_item (const KeyInfo *key, const char *text, Numbered *item, GError **error
     }
   if (!units_parse_integer (UNIT_KIND_COUNT, g_strstrip (parts[0]), &number, error)
       || !units_parse_real (key->unit, g_strstrip (parts[1]), &item->value, error)
-      || !check_range (key, parts[1], item->value, error))
+      || !value_in_range (key, parts[1], item->value, error))
     return FALSE;
   if (number > MOST_NUMBER)
-    {
-      g_set_error (error, UNITS_ERROR, UNITS_ERROR_RANGE, "number %.40s is too large", parts[0]);
-      return FALSE;
-    }
+    return units_refuse (UNITS_ERROR_RANGE, error, "number %.40s is too large", parts[0]);
   item->number = (guint)number;
   return TRUE;
 }
@@ -61,11 +45,8 @@ sort_items (GArray *items, GError **error)
   g_array_sort (items, compare_items);
   for (guint i = 1; i < items->len; i++)
     if (g_array_index (items, Numbered, i - 1).number == g_array_index (items, Numbered, i).number)
-      {
-        g_set_error (error, UNITS_ERROR, UNITS_ERROR_RANGE, "number %u is given twice",
-                     g_array_index (items, Numbered, i).number);
-        return FALSE;
-      }
+      return units_refuse (UNITS_ERROR_RANGE, error, "number %u is given twice",
+                           g_array_index (items, Numbered, i).number);
   return TRUE;
 }
 
@@ -76,10 +57,7 @@ numbered_list_parse (const KeyInfo *key, const char *text, NumberedList *list, G
   g_autoptr (GArray) items = g_array_new (FALSE, FALSE, sizeof (Numbered));
 
   if (g_strv_length (texts) > MOST_ITEMS)
-    {
-      g_set_error (error, UNITS_ERROR, UNITS_ERROR_RANGE, "more than %d of them", MOST_ITEMS);
-      return FALSE;
-    }
+    return units_refuse (UNITS_ERROR_RANGE, error, "more than %d of them", MOST_ITEMS);
   for (guint i = 0; texts[i] != NULL; i++)
     {
       Numbered item;

@@ -7,6 +7,19 @@
 
 G_DEFINE_QUARK (fsdpsim - units - error - quark, units_error)
 
+gboolean
+units_refuse (UnitsError code, GError **error, const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *message = NULL;
+
+  va_start (arguments, format);
+  message = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error_literal (error, UNITS_ERROR, code, message);
+  return FALSE;
+}
+
 /* A unit is worth factor x 10^decimal x 2^binary of the base unit. Kept apart so
  * that "1.1TB/s" goes through one decimal conversion and is the double nearest
  * to 1.1e12, not the product of two rounded numbers. */

@@ -28,6 +28,10 @@ typedef enum
   UNITS_ERROR_RANGE   /* does not fit the type, or is no whole number where one is needed */
 } UnitsError;
 
+/* Sets a UNITS_ERROR and returns FALSE. */
+gboolean units_refuse (UnitsError code, GError **error, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
+
 /* Both leave the output alone on failure. The message names the units taken. */
 gboolean units_parse_integer (UnitKind kind, const char *text, gint64 *value, GError **error);
 gboolean units_parse_real (UnitKind kind, const char *text, double *value, GError **error);

@@ -16,21 +16,8 @@ takes_auto (const KeyInfo *key)
   return key->standard != NULL && strcmp (key->standard, "auto") == 0;
 }
 
-static gboolean G_GNUC_PRINTF (3, 4)
-    refuse (UnitsError code, GError **error, const char *format, ...)
-{
-  va_list arguments;
-  g_autofree char *message = NULL;
-
-  va_start (arguments, format);
-  message = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_set_error_literal (error, UNITS_ERROR, code, message);
-  return FALSE;
-}
-
-static gboolean
-in_range (const KeyInfo *key, const char *text, double value, GError **error)
+gboolean
+value_in_range (const KeyInfo *key, const char *text, double value, GError **error)
 {
   g_autofree char *least = NULL;
   g_autofree char *most = NULL;
@@ -39,8 +26,8 @@ in_range (const KeyInfo *key, const char *text, double value, GError **error)
     return TRUE;
   least = units_format (key->unit, key->minimum);
   most = units_format (key->unit, key->maximum);
-  return refuse (UNITS_ERROR_RANGE, error, "'%.40s' is out of range; %s to %s would do", text,
-                 least, most);
+  return units_refuse (UNITS_ERROR_RANGE, error, "'%.40s' is out of range; %s to %s would do", text,
+                       least, most);
 }
 
 static gboolean
@@ -49,7 +36,7 @@ parse_whole (const KeyInfo *key, const char *text, gint64 *value, GError **error
   gint64 parsed;
 
   if (!units_parse_integer (key->unit, text, &parsed, error)
-      || !in_range (key, text, (double)parsed, error))
+      || !value_in_range (key, text, (double)parsed, error))
     return FALSE;
   *value = parsed;
   return TRUE;
@@ -60,7 +47,7 @@ store_text (const KeyInfo *key, const char *text, Scenario *scenario, GError **e
 {
   for (const char *at = text; *at != '\0'; at = g_utf8_next_char (at))
     if (g_unichar_iscntrl (g_utf8_get_char (at)))
-      return refuse (UNITS_ERROR_SYNTAX, error, "a control character; expected text");
+      return units_refuse (UNITS_ERROR_SYNTAX, error, "a control character; expected text");
   if (key->offset == KEY_HELD_NOWHERE)
     return TRUE;
   g_free (MEMBER (char *, scenario, key));
@@ -100,7 +87,7 @@ store_real (const KeyInfo *key, const char *text, Scenario *scenario, GError **e
 
   if (!is_auto
       && (!units_parse_real (key->unit, text, &value, error)
-          || !in_range (key, text, value, error)))
+          || !value_in_range (key, text, value, error)))
     return FALSE;
   MEMBER (double, scenario, key) = value;
   return TRUE;
@@ -117,9 +104,9 @@ find_word (const char *text, const char *const *words, GError **error)
       return i;
   clause = suggest_clause (text, words);
   if (text[0] == '\0')
-    refuse (UNITS_ERROR_SYNTAX, error, "no value%s", clause);
+    units_refuse (UNITS_ERROR_SYNTAX, error, "no value%s", clause);
   else
-    refuse (UNITS_ERROR_SYNTAX, error, "unknown value '%.40s'%s", text, clause);
+    units_refuse (UNITS_ERROR_SYNTAX, error, "unknown value '%.40s'%s", text, clause);
   return -1;
 }
 
@@ -165,12 +152,12 @@ store_torch (const KeyInfo *key, const char *text, Scenario *scenario, GError **
   gint64 minor;
 
   if (!is_version (text))
-    return refuse (UNITS_ERROR_SYNTAX, error,
-                   "'%.40s' is no version; expected one such as 2.8 or 2.7.1", text);
+    return units_refuse (UNITS_ERROR_SYNTAX, error,
+                         "'%.40s' is no version; expected one such as 2.8 or 2.7.1", text);
   minor = g_ascii_strtoll (strchr (text, '.') + 1, NULL, 10);
   if (g_ascii_strtoll (text, NULL, 10) != 2 || minor > (gint64)key->maximum)
-    return refuse (UNITS_ERROR_RANGE, error, "torch %.40s is not known; 2.0 to 2.%.0f would do",
-                   text, key->maximum);
+    return units_refuse (UNITS_ERROR_RANGE, error,
+                         "torch %.40s is not known; 2.0 to 2.%.0f would do", text, key->maximum);
   MEMBER (guint, scenario, key) = (guint)minor;
   return TRUE;
 }
@@ -216,7 +203,7 @@ store_select (const KeyInfo *key, const char *text, Scenario *scenario, GError *
   else if (find_word (text, words, error) < 0)
     return FALSE;
   else if (strcmp (text, "every:K") == 0)
-    return refuse (UNITS_ERROR_SYNTAX, error, "expected a number for K, such as every:2");
+    return units_refuse (UNITS_ERROR_SYNTAX, error, "expected a number for K, such as every:2");
   checkpoint->every = (guint)every;
   checkpoint->select_op = strcmp (text, "op") == 0;
   return TRUE;

@@ -12,6 +12,9 @@
  * which is left alone on failure. The message says what would do. */
 gboolean value_store (const KeyInfo *key, const char *text, Scenario *scenario, GError **error);
 
+/* Is @value, written as @text, within what the key takes? Else the message says what would do. */
+gboolean value_in_range (const KeyInfo *key, const char *text, double value, GError **error);
+
 /* The same text for all spellings of a value, from what @scenario holds. The caller frees it. */
 char *value_canonical (const KeyInfo *key, const Scenario *scenario);
 
