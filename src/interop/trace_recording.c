@@ -79,18 +79,6 @@ trace_recording_file (const TraceRecording *recording)
   return recording->file;
 }
 
-guint
-trace_recording_n_tracks (const TraceRecording *recording)
-{
-  return recording->tracks->len;
-}
-
-const TraceTrack *
-trace_recording_track (const TraceRecording *recording, guint index)
-{
-  return g_ptr_array_index (recording->tracks, index);
-}
-
 /* ---- the second reading ---- */
 
 typedef struct

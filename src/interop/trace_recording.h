@@ -40,8 +40,6 @@ void trace_recording_free (TraceRecording *recording);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TraceRecording, trace_recording_free)
 
 const TraceFile *trace_recording_file (const TraceRecording *recording);
-guint trace_recording_n_tracks (const TraceRecording *recording);
-const TraceTrack *trace_recording_track (const TraceRecording *recording, guint index);
 
 /* A stretch of a step, mostly all of it. Its timeline has one step, without warm-up;
  * records that began in an earlier window are marked as carried. Where a collective's

@@ -366,9 +366,3 @@ trace_store_next (TraceStore *store)
   store->top_is_taken = store->n_heap > 0;
   return store->n_heap > 0 ? head_of (store, 0) : NULL;
 }
-
-guint64
-trace_store_n_records (const TraceStore *store)
-{
-  return store->n_total;
-}

@@ -52,7 +52,6 @@ void trace_store_rewind (TraceStore *store);
 
 /* The next by process, start and place in the file; NULL at the end. Lent until the next call. */
 const TraceRecord *trace_store_next (TraceStore *store);
-guint64 trace_store_n_records (const TraceStore *store);
 
 /* FALSE and a G_FILE_ERROR where something could not be read back: the records ended early. */
 gboolean trace_store_is_sound (const TraceStore *store, GError **error);
