@@ -2,10 +2,11 @@
 
 #include "sim/prepare.h"
 
-gboolean
-engine_one_pass_applies (const EngineOptions *options)
+/* The event engine is for durations that depend on what runs beside. */
+static gboolean
+needs_events (const Prepared *prepared, const EngineOptions *options)
 {
-  return options->compute_slowdown <= 0;
+  return options->force_events || options->compute_slowdown > 0 || prepared->prices.contended;
 }
 
 /* The rank whose last step ends last, and how much the ranks differ. */
@@ -28,9 +29,7 @@ rank_by_end (const RunTimes *times, guint n_ranks, EngineResult *result)
 static Timeline *
 observe_rank (const Prepared *prepared, const RunTimes *times, gboolean events, guint rank)
 {
-  g_autofree SimTime *seen = g_new0 (SimTime, prepared->n + 1);
-  g_autofree SimTime *met = g_new0 (SimTime, prepared->n + 1);
-  Observation observation = { rank, seen, met };
+  g_auto (Observation) observation = observation_new (prepared, rank);
 
   if (events)
     event_engine_observe (prepared, times, &observation);
@@ -39,29 +38,20 @@ observe_rank (const Prepared *prepared, const RunTimes *times, gboolean events, 
   return replay_record (prepared, &observation);
 }
 
-/* A single rank is observed while it runs: there is no other to find the slowest among. */
+/* Returns the timeline of the slowest rank. Where there is but one, it is observed as it runs. */
 static Timeline *
-run_only_rank (const Prepared *prepared, const Network *network, RunTimes *times)
+run (const Prepared *prepared, const Network *network, RunTimes *times, EngineResult *result)
 {
-  g_autofree SimTime *seen = g_new0 (SimTime, prepared->n + 1);
-  g_autofree SimTime *met = g_new0 (SimTime, prepared->n + 1);
-  Observation observation = { 0, seen, met };
+  g_auto (Observation) only = observation_new (prepared, 0);
+  const gboolean observes = prepared->n_ranks == 1 && result->used_events;
 
-  event_engine_run (prepared, network, times, &observation);
-  return replay_record (prepared, &observation);
-}
-
-/* Returns the slowest rank's timeline. */
-static Timeline *
-run_all_ranks (const Prepared *prepared, const Network *network, RunTimes *times,
-               EngineResult *result)
-{
   if (result->used_events)
-    event_engine_run (prepared, network, times, NULL);
+    event_engine_run (prepared, network, times, observes ? &only : NULL);
   else
     one_pass_run (prepared, times);
   rank_by_end (times, prepared->n_ranks, result);
-  return observe_rank (prepared, times, result->used_events, result->slowest_rank);
+  return observes ? replay_record (prepared, &only)
+                  : observe_rank (prepared, times, result->used_events, result->slowest_rank);
 }
 
 void
@@ -74,14 +64,10 @@ engine_run (const Program *program, const Network *network, const EngineOptions 
   prepare_run (program, network, options, &prepared);
   run_times_init (&times, &prepared);
   *result = (EngineResult){
-    .used_events
-    = options->force_events || !engine_one_pass_applies (options) || prepared.prices.contended,
+    .used_events = needs_events (&prepared, options),
     .timelines = g_ptr_array_new_with_free_func ((GDestroyNotify)timeline_free),
   };
-  g_ptr_array_add (result->timelines, prepared.n_ranks == 1 && result->used_events
-                                          ? run_only_rank (&prepared, network, &times)
-                                          : run_all_ranks (&prepared, network, &times, result));
-  rank_by_end (&times, prepared.n_ranks, result);
+  g_ptr_array_add (result->timelines, run (&prepared, network, &times, result));
   for (guint i = 0; i < n_observed && !options->folded; i++)
     if (observed[i] != result->slowest_rank)
       g_ptr_array_add (result->timelines,

@@ -40,10 +40,6 @@ typedef struct
   SimTime fastest, slowest; /* reported time of the fastest and the slowest rank */
 } EngineResult;
 
-/* TRUE where no kernel's duration depends on what runs beside it. Collectives that share
- * links make the event engine necessary all the same. */
-gboolean engine_one_pass_applies (const EngineOptions *options);
-
 /* @network prices collectives without a fixed time. @observed: ranks whose
  * timelines are wanted besides the slowest's, each once. A folded run has one
  * timeline, of rank 0. */

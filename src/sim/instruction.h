@@ -73,3 +73,10 @@ program_instructions (const Program *program)
 {
   return program->instructions;
 }
+
+/* Of groups of @ranks ranks, each a stride from the next: the first rank of group number @group. */
+static inline guint
+group_first_rank (guint ranks, guint stride, guint group)
+{
+  return group / stride * ranks * stride + group % stride;
+}

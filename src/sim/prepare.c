@@ -147,3 +147,17 @@ run_times_clear (RunTimes *times)
   g_clear_pointer (&times->met, g_free);
   g_clear_pointer (&times->collectives, g_free);
 }
+
+Observation
+observation_new (const Prepared *prepared, guint rank)
+{
+  return (Observation){ rank, g_new0 (SimTime, prepared->n + 1),
+                        g_new0 (SimTime, prepared->n + 1) };
+}
+
+void
+observation_clear (Observation *observation)
+{
+  g_clear_pointer (&observation->times, g_free);
+  g_clear_pointer (&observation->met, g_free);
+}

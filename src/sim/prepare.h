@@ -37,6 +37,11 @@ typedef struct
   SimTime *met; /* of a COLLECTIVE when the last of its ranks had come */
 } Observation;
 
+/* All times 0. */
+Observation observation_new (const Prepared *prepared, guint rank);
+void observation_clear (Observation *observation);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Observation, observation_clear)
+
 /* When each rank's warm-up ended (0 without warm-up) and its last step; by rank. And when
  * each group ended each collective, which is all that one rank can know of the others. */
 typedef struct
@@ -68,9 +73,8 @@ prepared_group (const Prepared *prepared, guint communicator, guint rank)
 static inline guint
 prepared_group_first (const Prepared *prepared, guint communicator, guint group)
 {
-  guint stride = prepared->groups[communicator].stride;
-
-  return group / stride * prepared->groups[communicator].ranks * stride + group % stride;
+  return group_first_rank (prepared->groups[communicator].ranks,
+                           prepared->groups[communicator].stride, group);
 }
 
 /* Where the times of @rank's group stand in those of a collective. */

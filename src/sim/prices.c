@@ -38,14 +38,6 @@ n_groups (const Pricing *pricing, guint communicator)
              : pricing->options->n_ranks / pricing->program->communicators[communicator].ranks;
 }
 
-static guint
-first_rank (const ProgramCommunicator *communicator, guint group)
-{
-  guint stride = communicator->stride;
-
-  return group / stride * communicator->ranks * stride + group % stride;
-}
-
 /* Groups of one communicator have the shape of the one that spans most nodes. */
 static GroupShape
 widest_shape (const Network *network, const ProgramCommunicator *communicator, guint n_ranks)
@@ -54,8 +46,9 @@ widest_shape (const Network *network, const ProgramCommunicator *communicator, g
 
   for (guint group = 0; group < n_ranks / communicator->ranks; group++)
     {
-      GroupShape shape = network_group_shape (network, first_rank (communicator, group),
-                                              communicator->ranks, communicator->stride);
+      GroupShape shape = network_group_shape (
+          network, group_first_rank (communicator->ranks, communicator->stride, group),
+          communicator->ranks, communicator->stride);
       if (shape.nodes > widest.nodes)
         widest = shape;
     }
@@ -82,7 +75,7 @@ static guint8
 level_of_group (Pricing *pricing, guint communicator, guint group)
 {
   const ProgramCommunicator *ranks = &pricing->program->communicators[communicator];
-  guint first = first_rank (ranks, group);
+  guint first = group_first_rank (ranks->ranks, ranks->stride, group);
   double worst = 1;
 
   if (pricing->shapes[communicator].nodes == 1)
