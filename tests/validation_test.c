@@ -169,7 +169,8 @@ software_follows_framework_and_attention (void **state)
   (void)state;
   assert_scenario (",attention", ",flash1_triton", "source = composer\nattention = flash1_triton");
   assert_scenario (",attention", ",flash1", "source = mosaicgpt\nattention = flash1");
-  assert_scenario (",compile", ",1", "compile = true\nloss = fused");
+  assert_scenario (",compile", ",1", "compile = true\n[training]");
+  assert_scenario (",compile,year", ",1,2025", "compile = true\nloss = fused");
   assert_scenario (",ab_arm", ",chunked CE", "loss = chunked");
 }
 

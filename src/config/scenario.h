@@ -110,7 +110,6 @@ typedef struct
   double compute_slowdown;  /* a kernel runs at 1/(1+this) of its rate beside a collective */
   double matmul_fill_depth; /* added to k */
   double matmul_tail_waves; /* waves of tiles beyond those that are filled */
-  double matmul_exposed_traffic;
   double fp8_flops; /* dense peak; 0: none */
   double fp8_efficiency, fp8_rowwise_efficiency;
   double flash1_triton_efficiency, flash1_efficiency; /* what auto stands for is filled in */
@@ -187,6 +186,7 @@ typedef struct
   AttentionKernel attention;
   NormKernels norms;
   LossKernels loss;
+  guint train_metrics;     /* cross-entropies of the logits besides the loss */
   gboolean synchronizes;   /* the host waits for the GPU at the end of a step */
   gint64 step_overhead_ps; /* host time between steps */
 } SoftwareConfig;
@@ -225,6 +225,7 @@ typedef struct
   UnitLayout units;
   Dtype param_dtype;
   Dtype reduce_dtype;
+  MasterDtype master_dtype;
   GatherDtype all_gather_dtype; /* of the blocks' linear weights */
 } FsdpConfig;
 

@@ -6,6 +6,7 @@
 
 #define LARGEST_BYTES 4e18 /* just under what 64 bits hold */
 #define FP32          4
+#define LOSS_CHUNKS   8 /* torchtitan, chunked cross-entropy */
 
 static gint64
 round_to_bytes (double bytes)
@@ -19,6 +20,9 @@ round_to_bytes (double bytes)
 static double
 norm_saved (const Workload *work)
 {
+  /* Compiled, the backward makes all else again from input and reciprocal root. */
+  if (work->software->compile)
+    return work->hidden * work->element + FP32;
   if (work->model->norm == NORM_RMSNORM)
     return work->hidden * (FP32 + 2 * work->element) + FP32;
   return work->hidden * 2 * work->element + 2 * FP32;
@@ -41,12 +45,15 @@ attention_saved (const Workload *work)
   return saved + FP32 * model->heads;
 }
 
-/* Gated: gate, its SiLU, up, their product. Else: GELU's input and output. */
+/* Gated: gate, its SiLU, up, their product. Else: GELU's input and output. Compiled, what the
+ * activation function makes is made again. */
 static double
 feed_forward_saved (const Workload *work)
 {
   if (work->model->experts > 0)
     return moe_saved (work);
+  if (work->software->compile)
+    return work->element * work->ffn * (work->model->gated_ffn ? 2 : 1);
   return work->element * work->ffn * (work->model->gated_ffn ? 4 : 2);
 }
 
@@ -80,12 +87,39 @@ activations_measure_block (const Workload *work, BlockCost *cost)
   cost->workspace_bytes = round_to_bytes (work->tokens * block_workspace (work));
 }
 
+/* Of a logit: what the loss keeps for its backward, and what more its backward
+ * needs. In PyTorch's kernels the logarithms of the probabilities in fp32, then
+ * their gradient and the logits', in fp32 as well. Else the logits themselves and
+ * their gradient, in chunks of which one at a time goes through fp32. */
+static void
+loss_bytes (const Workload *work, double *saved, double *workspace)
+{
+  switch (work->software->loss)
+    {
+    case LOSS_EAGER:
+      *saved = FP32;
+      *workspace = 2 * FP32;
+      break;
+    case LOSS_FUSED:
+      *saved = *workspace = work->element;
+      break;
+    case LOSS_CHUNKED:
+      *saved = work->element;
+      *workspace = work->element + 3.0 * FP32 / LOSS_CHUNKS;
+      break;
+    }
+}
+
+/* A metric casts the logits to fp32 and takes the logarithms of the probabilities. */
 void
 activations_measure_head (const Workload *work, StepCost *cost)
 {
-  double logits = FP32 * (double)work->model->vocab;
+  double logits = work->tokens * work->model->vocab;
+  double metric = work->software->train_metrics > 0 ? 2 * FP32 : 0;
+  double saved = 0, workspace = 0;
 
-  /* The logarithms of the probabilities; their gradient and the logits' come on top. */
-  cost->head_saved_bytes = round_to_bytes (work->tokens * (norm_saved (work) + logits));
-  cost->head_workspace_bytes = round_to_bytes (work->tokens * 2 * logits);
+  loss_bytes (work, &saved, &workspace);
+  cost->head_saved_bytes = round_to_bytes (work->tokens * norm_saved (work) + logits * saved);
+  cost->head_forward_workspace_bytes = round_to_bytes (logits * metric);
+  cost->head_workspace_bytes = round_to_bytes (logits * workspace);
 }

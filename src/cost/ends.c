@@ -97,6 +97,8 @@ head_add_forward (GArray *kernels, const Workload *work)
     linear_add_forward (kernels, &head, "head.project", work->hidden, row_width (work));
   linear_add_forward (kernels, &head, "head", row_width (work), work->model->vocab);
   passes_add (kernels, work, CHAIN_LOSS_FORWARD, work->tokens * work->model->vocab);
+  for (guint i = 0; i < work->software->train_metrics; i++)
+    passes_add (kernels, work, CHAIN_METRIC, work->tokens * work->model->vocab);
 }
 
 void

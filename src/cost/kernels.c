@@ -4,8 +4,13 @@
 
 #include <math.h>
 
-/* Elements of a result's tile, as the large kernels of cuBLAS cut it (256 x 128). */
-#define TILE_ELEMENTS 32768
+/* How the large kernels of cuBLAS cut a result. */
+#define TILE_LONG  256
+#define TILE_SHORT 128
+
+/* Of the multiprocessors that a last wave leaves idle, so many are lost. Whole ones predict
+ * published runs worse, none at all a little better (docs/cost.md). */
+#define LAST_WAVE_SHARE 0.25
 
 /* Efficiencies hold for the slowest GPU of a node of eight. */
 #define GPUS_OF_FIT 8
@@ -60,9 +65,9 @@ gpu_speed (const Scenario *scenario)
                      [KERNEL_MATMUL_FP8] = gpu->fp8_flops * gpu->fp8_efficiency,
                      [KERNEL_MATMUL_FP8_ROWWISE] = gpu->fp8_flops * gpu->fp8_rowwise_efficiency },
     .bytes_per_s = gpu->memory_bytes_per_s * gpu->memory_efficiency,
-    .exposed_s_per_byte = gpu->matmul_exposed_traffic / gpu->memory_bytes_per_s,
     .fill_depth = gpu->matmul_fill_depth,
-    .tail_elements = gpu->matmul_tail_waves * gpu->sms * TILE_ELEMENTS,
+    .multiprocessors = gpu->sms,
+    .tail_waves = gpu->matmul_tail_waves,
     .slowest = slowest_of_job (scenario),
   };
 
@@ -117,16 +122,28 @@ kernels_add_pass (GArray *kernels, const char *name, double bytes)
   g_array_append_val (kernels, kernel);
 }
 
-/* The tail is what partly filled waves of tiles cost on the average, and filling
- * and draining the first and last. */
+/* Tiles of a result, lying or standing, whichever are fewer. */
+static double
+count_tiles (double m, double n)
+{
+  double lying = ceil (m / TILE_SHORT) * ceil (n / TILE_LONG);
+  double standing = ceil (m / TILE_LONG) * ceil (n / TILE_SHORT);
+
+  return MIN (lying, standing);
+}
+
+/* A last wave that is not full costs a part of what it leaves idle, since libraries
+ * then take other tiles or split the depth; the tail is what every matmul pays for
+ * its first and last tiles. */
 static double
 matmul_arithmetic_seconds (const Kernel *kernel, const GpuSpeed *speed)
 {
-  double elements = kernel->m * kernel->n + speed->tail_elements;
+  double waves = count_tiles (kernel->m, kernel->n) / speed->multiprocessors;
+  double paid = waves + LAST_WAVE_SHARE * (ceil (waves) - waves) + speed->tail_waves;
+  double elements = paid * speed->multiprocessors * TILE_LONG * TILE_SHORT;
   double depth = kernel->k + speed->fill_depth;
 
-  return 2 * elements * depth / speed->flops_per_s[kernel->kind]
-         + speed->exposed_s_per_byte * kernel->bytes;
+  return 2 * elements * depth / speed->flops_per_s[kernel->kind];
 }
 
 double

@@ -1,8 +1,8 @@
 /* The kernels of a piece of work as a table, and the one place where the time of
  * a kernel is computed. Each takes the longer of its arithmetic over the peak and
  * its bytes over the bandwidth that its kind reaches on the GPU; a matmul loses
- * something to short depth, to tiles that do not fill the GPU, and to traffic that
- * its arithmetic does not hide. docs/cost.md has the formulas. */
+ * something to short depth and to tiles that do not fill the GPU. docs/cost.md has the
+ * formulas. */
 #pragma once
 
 #include "config/scenario.h"
@@ -34,10 +34,10 @@ typedef struct
 {
   double flops_per_s[N_KERNEL_KINDS]; /* 0 for passes, which do none that count */
   double bytes_per_s;                 /* of a kernel that does nothing else */
-  double exposed_s_per_byte;          /* of a matmul's traffic, beside its arithmetic */
   double fill_depth;                  /* added to a matmul's k */
-  double tail_elements;               /* of a matmul's result: what its last waves cost beyond it */
-  double slowest;                     /* how many times as long the slowest GPU of the job takes */
+  double multiprocessors;
+  double tail_waves; /* of tiles, which a matmul takes beyond those it fills */
+  double slowest;    /* how many times as long the slowest GPU of the job takes */
 } GpuSpeed;
 
 GpuSpeed gpu_speed (const Scenario *scenario);

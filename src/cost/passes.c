@@ -118,6 +118,7 @@ static const ChainTable chains[N_CHAINS] = {
   [CHAIN_ADD] = CHAIN_OF (add),
   [CHAIN_LOSS_FORWARD] = CHAIN_OF (loss_forward),
   [CHAIN_LOSS_BACKWARD] = CHAIN_OF (loss_backward),
+  [CHAIN_METRIC] = CHAIN_OF (loss_forward),
   [CHAIN_SCORES_FORWARD] = CHAIN_OF (scores_forward),
   [CHAIN_SCORES_BACKWARD] = CHAIN_OF (scores_backward),
 };

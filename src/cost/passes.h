@@ -22,6 +22,7 @@ typedef enum
   CHAIN_ADD, /* residual forward; sum of two gradients backward */
   CHAIN_LOSS_FORWARD,
   CHAIN_LOSS_BACKWARD,
+  CHAIN_METRIC,         /* a cross-entropy that nobody differentiates */
   CHAIN_SCORES_FORWARD, /* between the two products of attention, over all scores */
   CHAIN_SCORES_BACKWARD,
   N_CHAINS

@@ -138,6 +138,13 @@ cost_limiter_wakeup_ps (const Scenario *scenario)
   return scenario->cluster.limiter_wakeup_ps;
 }
 
+Dtype
+cost_master_dtype (const Scenario *scenario)
+{
+  return scenario->fsdp.master_dtype == MASTER_PARAM_DTYPE ? scenario->fsdp.param_dtype
+                                                           : DTYPE_FP32;
+}
+
 double
 cost_peak_flops (const Scenario *scenario)
 {

@@ -39,7 +39,8 @@ typedef struct
   KernelRun embed_forward, embed_backward;
   KernelRun head_forward, head_backward; /* final norm, head, loss */
   gint64 head_saved_bytes;               /* what final norm, head and loss keep */
-  gint64 head_workspace_bytes;           /* more at the peak of the head's backward */
+  gint64 head_forward_workspace_bytes;   /* more at the peak of the head's forward, */
+  gint64 head_workspace_bytes;           /* and of its backward */
   double model_flops_per_token; /* 6 x (active parameters - input embedding) + 12 x layers with
                                    attention x hidden x seq_len */
 } StepCost;
@@ -72,6 +73,9 @@ KernelRun cost_fsdp_copy (const Scenario *scenario, gint64 bytes);
 gint64 cost_collective_host_ps (const Scenario *scenario);
 gint64 cost_hook_host_ps (const Scenario *scenario);
 gint64 cost_limiter_wakeup_ps (const Scenario *scenario);
+
+/* Of the parameters' shards, their gradients and optimizer states. */
+Dtype cost_master_dtype (const Scenario *scenario);
 
 /* Peak FLOP/s that MFU is measured against: the dense peak of the param dtype. */
 double cost_peak_flops (const Scenario *scenario);

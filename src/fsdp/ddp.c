@@ -36,12 +36,12 @@ cast_weights (Ddp *ddp, guint unit, gboolean given)
       {
         gint64 elements = ddp_tensor (ddp, i)->elements;
 
-        writer_copy (writer, writer->compute, elements * (WRITER_ORIGINAL_BYTES + ddp->param_bytes),
+        writer_copy (writer, writer->compute, elements * (ddp->original_bytes + ddp->param_bytes),
                      label);
         left -= elements;
       }
   if (left > 0) /* the tied head's weight, which is the embedding's */
-    writer_copy (writer, writer->compute, left * (WRITER_ORIGINAL_BYTES + ddp->param_bytes), label);
+    writer_copy (writer, writer->compute, left * (ddp->original_bytes + ddp->param_bytes), label);
 }
 
 static gboolean
@@ -101,7 +101,7 @@ make_grads (Ddp *ddp, guint unit)
   if (of->elements == 0 || ddp->parts[unit].grads != BUFFER_NONE)
     return FALSE;
   ddp->parts[unit].grads = program_alloc (writer->program, writer->compute, MEMORY_GRADS,
-                                          of->elements * WRITER_ORIGINAL_BYTES, of->label);
+                                          of->elements * ddp->original_bytes, of->label);
   return TRUE;
 }
 
@@ -114,7 +114,7 @@ ddp_gradients_begin (Runtime *runtime, guint unit)
   Writer *writer = runtime->writer;
   DdpPart *part = &ddp->parts[unit];
   gboolean adds = !make_grads (ddp, unit);
-  guint bytes = adds ? WRITER_ORIGINAL_BYTES : 0;
+  guint bytes = adds ? ddp->original_bytes : 0;
 
   if (unit == writer->units.head && writer->scenario->model.tied_embeddings)
     make_grads (ddp, writer->units.embed);
@@ -139,10 +139,10 @@ cast_and_add_gradients (Ddp *ddp, guint unit)
       gint64 elements = ddp_tensor (ddp, i)->elements;
 
       if (ddp->autocasts && ddp_tensor (ddp, i)->is_linear)
-        writer_copy (writer, writer->compute, elements * (ddp->param_bytes + WRITER_ORIGINAL_BYTES),
+        writer_copy (writer, writer->compute, elements * (ddp->param_bytes + ddp->original_bytes),
                      of->label);
       if (writer->micro_batch > 0)
-        writer_copy (writer, writer->compute, 3 * elements * WRITER_ORIGINAL_BYTES, of->label);
+        writer_copy (writer, writer->compute, 3 * elements * ddp->original_bytes, of->label);
     }
 }
 
@@ -212,14 +212,14 @@ ddp_load (Runtime *runtime)
   ddp_fill_buckets (ddp);
   for (guint i = 0; i < writer->units.n; i++)
     program_alloc (program, writer->compute, MEMORY_PARAMS,
-                   writer->units.list[i].elements * WRITER_ORIGINAL_BYTES,
+                   writer->units.list[i].elements * ddp->original_bytes,
                    writer->units.list[i].label);
   for (guint i = 0; i < ddp->buckets->len; i++)
     {
       const DdpBucket *bucket = &g_array_index (ddp->buckets, DdpBucket, i);
 
       program_alloc (program, writer->compute, MEMORY_COMM_BUFFERS,
-                     bucket->elements * WRITER_ORIGINAL_BYTES, bucket->label);
+                     bucket->elements * ddp->original_bytes, bucket->label);
     }
 }
 
@@ -254,9 +254,10 @@ ddp_new (Writer *writer)
 
   ddp->runtime = (Runtime){ .hooks = &ddp_hooks, .writer = writer, .sync_gradients = TRUE };
   ddp->param_bytes = dtype_bytes (fsdp->param_dtype);
+  ddp->original_bytes = dtype_bytes (cost_master_dtype (writer->scenario));
   ddp->reduce_bytes = dtype_bytes (fsdp->reduce_dtype);
-  ddp->autocasts = ddp->param_bytes < WRITER_ORIGINAL_BYTES;
-  ddp->compresses = ddp->reduce_bytes < WRITER_ORIGINAL_BYTES;
+  ddp->autocasts = ddp->param_bytes < ddp->original_bytes;
+  ddp->compresses = ddp->reduce_bytes < ddp->original_bytes;
   ddp->tensors = g_array_new (FALSE, FALSE, sizeof (DdpTensor));
   ddp->buckets = g_array_new (FALSE, FALSE, sizeof (DdpBucket));
   ddp->parts = g_new0 (DdpPart, writer->units.n);

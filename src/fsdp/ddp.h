@@ -40,7 +40,7 @@ typedef struct
   StreamId nccl, hook;
   CommunicatorId whole;
   gboolean autocasts, compresses;
-  guint param_bytes, reduce_bytes;
+  guint param_bytes, reduce_bytes, original_bytes;
   GArray *tensors; /* DdpTensor */
   GArray *buckets; /* DdpBucket */
   DdpPart *parts;  /* by unit */

@@ -99,7 +99,7 @@ ddp_fill_buckets (Ddp *ddp)
       ddp_tensor (ddp, i)->bucket = ddp->buckets->len;
       bucket.n++;
       bucket.elements += ddp_tensor (ddp, i)->elements;
-      if (bucket.elements * WRITER_ORIGINAL_BYTES >= cap)
+      if (bucket.elements * ddp->original_bytes >= cap)
         close_bucket (ddp, &bucket);
     }
   if (bucket.n > 0)
@@ -142,7 +142,7 @@ static void
 reduce_compressed (Ddp *ddp, const DdpBucket *bucket)
 {
   Writer *writer = ddp->runtime.writer;
-  gint64 cast = bucket->elements * (WRITER_ORIGINAL_BYTES + ddp->reduce_bytes);
+  gint64 cast = bucket->elements * (ddp->original_bytes + ddp->reduce_bytes);
   BufferId low = program_alloc (writer->program, writer->compute, MEMORY_COMM_BUFFERS,
                                 bucket->elements * ddp->reduce_bytes, bucket->label);
 
@@ -174,7 +174,7 @@ copy_gradient (Ddp *ddp, guint tensor, guint32 label)
   Writer *writer = ddp->runtime.writer;
 
   writer_copy (writer, writer->compute,
-               2 * ddp_tensor (ddp, tensor)->elements * WRITER_ORIGINAL_BYTES, label);
+               2 * ddp_tensor (ddp, tensor)->elements * ddp->original_bytes, label);
 }
 
 void

@@ -23,7 +23,7 @@ cast_to_param_dtype (Fsdp1 *fsdp, const Unit *of)
   BufferId low = program_alloc (writer->program, fsdp->pre_unshard,
                                 fsdp->sharded ? MEMORY_COMM_BUFFERS : MEMORY_UNSHARDED_PARAMS,
                                 elements * fsdp->param_bytes, of->label);
-  writer_copy (writer, fsdp->pre_unshard, elements * (WRITER_ORIGINAL_BYTES + fsdp->param_bytes),
+  writer_copy (writer, fsdp->pre_unshard, elements * (fsdp->original_bytes + fsdp->param_bytes),
                of->label);
   program_stream_wait_stream (writer->program, fsdp->unshard, fsdp->pre_unshard);
   return low;
@@ -57,10 +57,9 @@ unshard (Fsdp1 *fsdp, guint unit)
   const Unit *of = &fsdp->runtime.writer->units.list[unit];
   Handle *handle = &fsdp->handles[unit];
   gboolean needs_unshard = fsdp->sharded && !handle->gathered;
-  gboolean low_precision = fsdp->param_bytes != WRITER_ORIGINAL_BYTES;
   BufferId low = BUFFER_NONE;
 
-  if (low_precision && (needs_unshard || !fsdp->sharded))
+  if (fsdp->low_precision && (needs_unshard || !fsdp->sharded))
     low = cast_to_param_dtype (fsdp, of);
   fsdp1_limiter_pop (fsdp, of->label);
   if (needs_unshard)
@@ -394,6 +393,9 @@ fsdp1_new (Writer *writer)
       = fsdp->sharded && (strategy == STRATEGY_FULL_SHARD || strategy == STRATEGY_HYBRID_SHARD);
   fsdp->param_bytes = dtype_bytes (scenario->fsdp.param_dtype);
   fsdp->reduce_bytes = dtype_bytes (scenario->fsdp.reduce_dtype);
+  fsdp->low_precision = scenario->fsdp.param_dtype != cost_master_dtype (scenario);
+  fsdp->low_reduction = scenario->fsdp.reduce_dtype != cost_master_dtype (scenario);
+  fsdp->original_bytes = dtype_bytes (cost_master_dtype (scenario));
   fsdp->predivide = writer_predivide_factor (ranks);
   fsdp->postdivide = ranks / fsdp->predivide;
   fsdp->handles = g_new0 (Handle, writer->units.n);

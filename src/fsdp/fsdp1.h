@@ -41,7 +41,9 @@ typedef struct
   gboolean sharded;         /* FALSE: NO_SHARD */
   gboolean hybrid;
   gboolean reshard_after_forward;
-  guint param_bytes, reduce_bytes;
+  guint param_bytes, reduce_bytes, original_bytes;
+  gboolean low_precision; /* parameters are cast for compute */
+  gboolean low_reduction; /* gradients are cast after their reduction */
   double predivide, postdivide;
   Handle *handles;            /* by unit */
   GArray *post_forward_order; /* guint: units of this iteration */

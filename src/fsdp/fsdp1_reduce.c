@@ -85,13 +85,13 @@ keep_reduced (Fsdp1 *fsdp, guint unit, StreamId stream, BufferId reduced, gint64
   Writer *writer = fsdp->runtime.writer;
   const Unit *of = unit_of (fsdp, unit);
   Handle *handle = &fsdp->handles[unit];
-  gint64 bytes = elements * WRITER_ORIGINAL_BYTES;
+  gint64 bytes = elements * fsdp->original_bytes;
   BufferId grad = reduced;
 
-  if (fsdp->reduce_bytes != WRITER_ORIGINAL_BYTES)
+  if (fsdp->low_reduction)
     {
       grad = program_alloc (writer->program, stream, MEMORY_GRADS, bytes, of->label);
-      writer_copy (writer, stream, elements * (fsdp->reduce_bytes + WRITER_ORIGINAL_BYTES),
+      writer_copy (writer, stream, elements * (fsdp->reduce_bytes + fsdp->original_bytes),
                    of->label);
       program_free_buffer (writer->program, reduced, 1u << stream);
     }
@@ -109,11 +109,10 @@ reduce_scatter (Fsdp1 *fsdp, guint unit)
 {
   Writer *writer = fsdp->runtime.writer;
   const Unit *of = unit_of (fsdp, unit);
-  gboolean low = fsdp->reduce_bytes != WRITER_ORIGINAL_BYTES;
   StreamId last = fsdp->hybrid ? fsdp->all_reduce : fsdp->post_backward;
 
   BufferId reduced = program_alloc (writer->program, fsdp->post_backward,
-                                    low ? MEMORY_COMM_BUFFERS : MEMORY_GRADS,
+                                    fsdp->low_reduction ? MEMORY_COMM_BUFFERS : MEMORY_GRADS,
                                     of->shard * fsdp->reduce_bytes, of->label);
   divide (fsdp, fsdp->post_backward, of->elements, fsdp->predivide, of->label);
   writer_collective (writer,

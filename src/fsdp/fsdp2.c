@@ -353,7 +353,8 @@ fsdp2_new (Writer *writer)
   fsdp->post_forward_records_in_backward = scenario->fsdp.torch_minor < 10;
   fsdp->param_bytes = dtype_bytes (scenario->fsdp.param_dtype);
   fsdp->reduce_bytes = dtype_bytes (scenario->fsdp.reduce_dtype);
-  fsdp->original_bytes = WRITER_ORIGINAL_BYTES;
+  fsdp->low_reduction = scenario->fsdp.reduce_dtype != cost_master_dtype (scenario);
+  fsdp->original_bytes = dtype_bytes (cost_master_dtype (scenario));
   fsdp->iteration_root = fsdp->parked = UNIT_INDEX_NONE;
   fsdp->post_forward_order = g_array_new (FALSE, FALSE, sizeof (guint));
   fsdp->groups = g_new0 (Group, writer->units.n);

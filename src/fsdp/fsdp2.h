@@ -49,6 +49,7 @@ typedef struct
   gboolean hybrid;
   gboolean post_forward_records_in_backward; /* up to 2.9: the recompute reshards and records */
   guint param_bytes, reduce_bytes, original_bytes;
+  gboolean low_reduction;       /* gradients are cast after their reduction */
   double predivide, postdivide; /* fp16 only; else NCCL averages */
   Group *groups;                /* by unit */
   GArray *post_forward_order;   /* guint: units */

@@ -61,7 +61,7 @@ keep_reduced (Fsdp2 *fsdp, guint unit, StreamId stream, BufferId reduced)
   gint64 bytes = of->shard * fsdp->original_bytes;
   BufferId grad = reduced;
 
-  if (fsdp->reduce_bytes != fsdp->original_bytes)
+  if (fsdp->low_reduction)
     {
       grad = program_alloc (writer->program, stream, MEMORY_GRADS, bytes, of->label);
       writer_copy (writer, stream, of->shard * (fsdp->reduce_bytes + fsdp->original_bytes),
@@ -100,12 +100,11 @@ fsdp2_reduce_grads (Fsdp2 *fsdp, guint unit)
   const Unit *of = fsdp2_unit (fsdp, unit);
   gint64 elements = of->shard * units_shard_ranks (writer->scenario);
   StreamId last = fsdp->hybrid ? fsdp->all_reduce : fsdp->reduce_scatter;
-  gboolean low = fsdp->reduce_bytes != fsdp->original_bytes;
 
   copy_in (fsdp, unit);
   program_stream_wait_stream (writer->program, fsdp->reduce_scatter, writer->compute);
   BufferId reduced = program_alloc (writer->program, fsdp->reduce_scatter,
-                                    low ? MEMORY_COMM_BUFFERS : MEMORY_GRADS,
+                                    fsdp->low_reduction ? MEMORY_COMM_BUFFERS : MEMORY_GRADS,
                                     of->shard * fsdp->reduce_bytes, of->label);
   divide (fsdp, fsdp->reduce_scatter, elements, fsdp->predivide, of->label);
   writer_collective (writer,

@@ -2,8 +2,7 @@
 
 #include "fsdp/step.h"
 
-#define ROOT                  0
-#define OPTIMIZER_STATE_BYTES 4 /* fp32 */
+#define ROOT 0
 
 typedef struct
 {
@@ -68,7 +67,10 @@ forward (Step *step)
   pre_forward (step, writer->units.head);
   step->head_saved = program_alloc (writer->program, writer->compute, MEMORY_ACTIVATIONS,
                                     writer->cost->head_saved_bytes, UNIT_HEAD);
+  BufferId workspace = program_alloc (writer->program, writer->compute, MEMORY_ACTIVATIONS,
+                                      writer->cost->head_forward_workspace_bytes, UNIT_HEAD);
   launch (step, &writer->cost->head_forward, TIMELINE_FORWARD, UNIT_HEAD);
+  program_free_buffer (writer->program, workspace, 0);
   post_forward (step, writer->units.head);
   post_forward (step, ROOT);
 }
@@ -141,6 +143,13 @@ clip_gradients (Step *step)
   launch (step, &scale, TIMELINE_GRAD_CLIP, UNIT_ROOT);
 }
 
+/* Of so many elements of a shard, its gradient or one of its states. */
+static gint64
+master_bytes (const Step *step, gint64 elements)
+{
+  return elements * dtype_bytes (cost_master_dtype (step->writer->scenario));
+}
+
 static void
 make_optimizer_states (Step *step)
 {
@@ -152,22 +161,42 @@ make_optimizer_states (Step *step)
   if (writer->scenario->training.optimizer == OPTIMIZER_SGD)
     return; /* without momentum */
   program_alloc (writer->program, writer->compute, MEMORY_OPTIMIZER,
-                 2 * writer->units.shard * OPTIMIZER_STATE_BYTES, UNIT_ROOT);
+                 2 * master_bytes (step, writer->units.shard), UNIT_ROOT);
 }
 
 /* PyTorch's default AdamW goes through lists of tensors (foreach) and keeps a
- * list of temporaries as large as one of its states. */
+ * list of temporaries as large as one of its states; tensor by tensor it is one tensor's, and
+ * FSDP1's tensors are whole units. */
+static gint64
+optimizer_temporaries (const Step *step)
+{
+  const Units *units = &step->writer->units;
+  gint64 largest = 0;
+
+  switch (step->writer->scenario->training.optimizer)
+    {
+    case OPTIMIZER_ADAMW:
+      return master_bytes (step, units->shard);
+    case OPTIMIZER_ADAMW_FOR_LOOP:
+      for (guint i = 0; i < units->n; i++)
+        largest = MAX (largest, units->list[i].shard);
+      return master_bytes (step, largest);
+    case OPTIMIZER_ADAMW_FUSED:
+    case OPTIMIZER_SGD:
+      break;
+    }
+  return 0;
+}
+
 static void
 optimizer_step (Step *step)
 {
   Writer *writer = step->writer;
-  gboolean foreach = writer->scenario->training.optimizer == OPTIMIZER_ADAMW;
   KernelRun run = cost_optimizer_step (writer->scenario, writer->units.shard);
 
   make_optimizer_states (step);
-  BufferId temporaries
-      = program_alloc (writer->program, writer->compute, MEMORY_OTHER,
-                       foreach ? writer->units.shard * OPTIMIZER_STATE_BYTES : 0, UNIT_ROOT);
+  BufferId temporaries = program_alloc (writer->program, writer->compute, MEMORY_OTHER,
+                                        optimizer_temporaries (step), UNIT_ROOT);
   launch (step, &run, TIMELINE_OPTIMIZER, UNIT_ROOT);
   program_free_buffer (writer->program, temporaries, 0);
 }

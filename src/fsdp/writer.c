@@ -100,11 +100,12 @@ writer_hook (Writer *writer)
 void
 writer_load_shard (Writer *writer, const Unit *unit)
 {
-  BufferId whole = program_alloc (writer->program, writer->compute, MEMORY_OTHER,
-                                  unit->elements * WRITER_ORIGINAL_BYTES, unit->label);
+  BufferId whole = program_alloc (
+      writer->program, writer->compute, MEMORY_OTHER,
+      unit->elements * dtype_bytes (cost_master_dtype (writer->scenario)), unit->label);
 
   program_alloc (writer->program, writer->compute, MEMORY_PARAMS,
-                 unit->shard * WRITER_ORIGINAL_BYTES, unit->label);
+                 unit->shard * dtype_bytes (cost_master_dtype (writer->scenario)), unit->label);
   program_free_buffer (writer->program, whole, 0);
 }
 

@@ -4,8 +4,6 @@
 
 #include "fsdp/units.h"
 
-#define WRITER_ORIGINAL_BYTES 4 /* parameters, gradients, optimizer states are kept in fp32 */
-
 #define WRITER_KNOWN_COPIES 8
 
 typedef struct

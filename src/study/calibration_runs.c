@@ -12,13 +12,12 @@ static const struct
   KeyId id;
   double deviation;
 } keys[CALIBRATED_KEYS] = {
-  { ID_gpu_matmul_efficiency, 0.3 },    { ID_gpu_matmul_fill_depth, 0.3 },
-  { ID_gpu_matmul_tail_waves, 0.3 },    { ID_gpu_matmul_exposed_traffic, 0.3 },
+  { ID_gpu_matmul_efficiency, 0.3 },    { ID_gpu_matmul_tail_waves, 0.3 },
   { ID_gpu_attention_efficiency, 0.3 }, { ID_gpu_attention_backward_efficiency, 0.3 },
   { ID_gpu_attention_overhead, 0.5 },   { ID_gpu_flash1_triton_efficiency, 0.3 },
   { ID_gpu_flash1_efficiency, 0.3 },    { ID_gpu_memory_efficiency, 0.3 },
   { ID_gpu_fp8_efficiency, 0.3 },       { ID_gpu_fp8_rowwise_efficiency, 0.3 },
-  { ID_gpu_compute_slowdown, 0.3 },     { ID_gpu_speed_spread, 0.5 },
+  { ID_gpu_compute_slowdown, 0.05 },    /* published: 18.9% */ { ID_gpu_speed_spread, 0.5 },
   { ID_software_step_overhead, 0.5 },
 };
 

@@ -4,7 +4,7 @@
 
 #include "study/calibration.h"
 
-#define CALIBRATED_KEYS 15
+#define CALIBRATED_KEYS 13
 #define NO_PARAMETER    G_MAXUINT
 #define ALL_FOLDS       G_MAXUINT
 

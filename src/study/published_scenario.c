@@ -132,15 +132,16 @@ typedef struct
 {
   const char *framework; /* how its name begins */
   const char *profile;
+  const char *optimizer;
   gboolean early_stop;
 } Framework;
 
 static const Framework frameworks[] = {
-  { "llm-foundry", "composer", TRUE },
-  { "torchtitan", "torchtitan", FALSE },
-  { "fms-fsdp", "fms-fsdp", TRUE },
-  { "HF ", "hf-trainer", TRUE },
-  { "", "eager", TRUE },
+  { "llm-foundry", "composer", "adamw_for_loop", TRUE },
+  { "torchtitan", "torchtitan", "adamw", FALSE },
+  { "fms-fsdp", "fms-fsdp", "adamw", TRUE },
+  { "HF ", "hf-trainer", "adamw", TRUE },
+  { "", "eager", "adamw", TRUE },
 };
 
 static const Framework *
@@ -152,6 +153,9 @@ find_framework (const char *name)
     i++;
   return &frameworks[i];
 }
+
+/* torchtitan compiles the loss, too, since 2025. */
+#define LOSS_COMPILED_SINCE 2025
 
 static gboolean
 add_software (const Mapping *mapping)
@@ -169,7 +173,7 @@ add_software (const Mapping *mapping)
     add (mapping, "compile = true");
   if (strstr (run->ab_arm, "chunked") != NULL)
     add (mapping, "loss = chunked");
-  else if (run->compile)
+  else if (run->compile && run->year >= LOSS_COMPILED_SINCE)
     add (mapping, "loss = fused");
   return TRUE;
 }
@@ -228,7 +232,7 @@ add_batch (const Mapping *mapping)
        run->seq_len, (sequences + run->micro_batch - 1) / run->micro_batch);
   if (sequences % run->micro_batch != 0)
     add (mapping, "last_micro_batch = %u", sequences % run->micro_batch);
-  add (mapping, "no_sync = false");
+  add (mapping, "no_sync = false\noptimizer = %s", find_framework (run->framework)->optimizer);
   if (is_fp8 (run->matmul_dtype))
     add (mapping, "matmul_dtype = %s", is_rowwise (run) ? "fp8_rowwise" : "fp8_tensorwise");
   return TRUE;
@@ -277,6 +281,8 @@ add_fsdp (const Mapping *mapping)
   add (mapping, "param_dtype = %s\nreduce_dtype = %s",
        run->param_dtype[0] != '\0' ? run->param_dtype : "bf16",
        run->reduce_dtype[0] != '\0' ? run->reduce_dtype : "bf16");
+  if (run->master_weights[0] != '\0' && is (run->master_weights, run->param_dtype))
+    add (mapping, "master_dtype = param_dtype");
   if (is (run->api, "fsdp1"))
     add_fsdp1 (mapping);
   else
