@@ -82,7 +82,7 @@ check_cppcheck ()
 
 check_shell ()
 {
-  shellcheck bootstrap .ci/run tests/*.sh tests/*.test tests/bench/*.sh && shellcheck -s bash completions/fsdpsim
+  shellcheck bootstrap .ci/run scenarios/*.sbatch tests/*.sh tests/*.test tests/bench/*.sh && shellcheck -s bash completions/fsdpsim
 }
 
 # help2man dates the page by its month, which mandoc takes for no date.
