@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "config/ini.h"
+#include "config/ini_edit.h"
 
 /* "[section] key=value|key=value [section] …", which tables of cases can hold. */
 static char *
@@ -169,6 +169,26 @@ giant_lines_are_read (void **state)
   assert_reads (text, strlen (text), flat);
 }
 
+/* A value in its place, a key at its section's end, a new section at the text's end; comments
+ * and what is not named stay. */
+static void
+edits_leave_the_rest_alone (void **state)
+{
+  static const char text[] = "# ours\n[a]\nx = 1 # one\ny = 2\n\n[b]\n# none yet\n";
+  static const IniSetting settings[] = { { "a", "x", "3" },
+                                         { "b", "k", "4" },
+                                         { "c", "m", "5" },
+                                         { "c", "n", "6 # six" },
+                                         { "a", "z", "7" } };
+  g_autoptr (Problems) problems = problems_new ();
+  g_autoptr (IniFile) ini = ini_parse ("a.ini", text, strlen (text), problems);
+  g_autofree char *edited = ini_edit (text, ini, settings, G_N_ELEMENTS (settings));
+
+  (void)state;
+  assert_string_equal (edited, "# ours\n[a]\nx = 3\ny = 2\nz = 7\n\n[b]\nk = 4\n# none yet\n"
+                               "\n[c]\nm = 5\nn = 6 # six\n");
+}
+
 int
 main (void)
 {
@@ -178,6 +198,7 @@ main (void)
     cmocka_unit_test (a_nul_byte_refuses_the_whole_text),
     cmocka_unit_test (keys_and_values_know_their_places),
     cmocka_unit_test (giant_lines_are_read),
+    cmocka_unit_test (edits_leave_the_rest_alone),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -14,9 +14,11 @@ typedef struct
 
 typedef struct
 {
-  const char *what; /* "a Hugging Face config.json" */
+  const char *what;    /* "a Hugging Face config.json" */
+  gboolean takes_many; /* files, and the options that start from a scenario */
   gboolean (*recognises) (const ImportInput *input);
   ExitCode (*run) (const ImportInput *input, const Options *options, GError **error);
 } ImportKind;
 
+extern const ImportKind import_trace_kind;
 extern const ImportKind import_model_kind; /* whatever no other kind recognises */

@@ -162,6 +162,29 @@ take_text (const char *option, const char *value, gpointer data, GError **error)
 }
 
 static gboolean
+take_base_scenario (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+
+  if (*value == '\0')
+    return refuse (error, option, "''", "a scenario file or a shipped name");
+  g_free (options->base_scenario);
+  options->base_scenario = g_strdup (value);
+  return TRUE;
+}
+
+static gboolean
+take_network (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+
+  options->fits_network = strcmp (value, "fitted") == 0;
+  if (options->fits_network || strcmp (value, "fixed") == 0)
+    return TRUE;
+  return refuse (error, option, value, "fixed or fitted");
+}
+
+static gboolean
 take_switch (const char *option, const char *value, gpointer data, GError **error)
 {
   Options *options = data;
@@ -226,6 +249,10 @@ static const OptionRow option_rows[] = {
                       "Exit with 1 where a bound is missed: mean=2.7%,memory.p90=12%", "BOUNDS" } },
   { OPTION_RUN_ID, { "scenario", 0, VALUE, (gpointer) take_text,
                      "Print the scenario of a run instead", "ID" } },
+  { OPTION_MEASURED, { "scenario", 0, VALUE, (gpointer) take_base_scenario,
+                       "This scenario with what the trace measured", "SCENARIO" } },
+  { OPTION_MEASURED, { "network", 0, VALUE, (gpointer) take_network,
+                       "Collectives fixed as measured, or the cluster fitted", "fixed|fitted" } },
   { OPTION_NETWORK, { "collective", 0, VALUE, (gpointer) options_take_collectives,
                       "Only these collectives (default: all)", "NAME[,NAME...]" } },
   { OPTION_NETWORK, { "ranks", 0, VALUE, (gpointer) options_take_group_sizes,
@@ -401,6 +428,7 @@ options_clear (Options *options)
   g_free (options->quality);
   g_free (options->require);
   g_free (options->run_id);
+  g_free (options->base_scenario);
   g_array_unref (options->collectives);
   g_array_unref (options->sizes);
   g_free (options->calibrate);

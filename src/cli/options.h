@@ -24,6 +24,7 @@ typedef enum
   OPTION_QUALITY = 1 << 20,
   OPTION_REQUIRE = 1 << 21,
   OPTION_RUN_ID = 1 << 22,
+  OPTION_MEASURED = 1 << 24, /* those of `import` alone */
   OPTION_EVERYWHERE = 1 << 9, /* -q, -v, --help, --version */
   OPTION_NETWORK = 1 << 10    /* those of `net` alone */
 } OptionSet;
@@ -49,7 +50,9 @@ typedef struct
   guint64 seed;        /* of --seed, by default 1 */
   char *quality;       /* letters, or NULL */
   char *require;       /* bounds, or NULL */
-  char *run_id;        /* --scenario, or NULL */
+  char *run_id;        /* --scenario of `validate`, or NULL */
+  char *base_scenario; /* --scenario of `import`, or NULL */
+  gboolean fits_network;
   GArray *collectives; /* CollectiveKind; empty where none were named */
   GArray *sizes;       /* gint64, bytes; empty where none were given */
   gboolean in_place;

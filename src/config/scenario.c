@@ -239,6 +239,12 @@ scenario_file_name (const ScenarioFile *file)
 }
 
 const char *
+scenario_file_path (const ScenarioFile *file)
+{
+  return file->path;
+}
+
+const char *
 scenario_file_origin (const ScenarioFile *file, const char *section, const char *key)
 {
   const Resolved *resolved = &g_array_index (file->variants, ScenarioVariant, 0).resolved;

@@ -331,6 +331,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (ScenarioFile, scenario_file_free)
 guint scenario_file_n_variants (const ScenarioFile *file);
 const Scenario *scenario_file_variant (const ScenarioFile *file, guint index);
 const char *scenario_file_name (const ScenarioFile *file); /* as given: path, shipped name or "-" */
+const char *scenario_file_path (const ScenarioFile *file); /* where it was found; "-" as given */
 /* The path of the model, GPU, cluster or software file in which the value of a key stands that the
  * first variant has; NULL where it stands elsewhere. */
 const char *scenario_file_origin (const ScenarioFile *file, const char *section, const char *key);

@@ -324,7 +324,8 @@ label_collectives (Scan *scan)
                         : by_annotations    ? UNITS_BY_ANNOTATIONS
                                             : UNITS_BY_PATTERN;
   g_array_set_size (survey->labels, seen->len);
-  qsort (seen->data, seen->len, sizeof (SeenInStep), compare_seen);
+  if (seen->len > 0)
+    qsort (seen->data, seen->len, sizeof (SeenInStep), compare_seen);
   for (guint first = 0, end; first < seen->len; first = end)
     {
       SeenInStep *begin = &g_array_index (seen, SeenInStep, first);

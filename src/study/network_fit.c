@@ -432,13 +432,14 @@ append_residuals (GString *text, const NetworkFit *fit)
     }
 }
 
-static void
-append_constant (GString *text, const Scenario *scenario, KeyId key)
+const char *
+network_fit_constant (const NetworkFit *fit, guint index, char **value)
 {
+  const KeyId key = g_array_index (fit->keys, KeyId, index);
   const KeyInfo *info = key_info (key);
-  g_autofree char *value = units_format (info->unit, get (scenario, key));
 
-  g_string_append_printf (text, "%s = %s\n", info->key, value);
+  *value = units_format (info->unit, get (&fit->scenario, key));
+  return info->key;
 }
 
 /* What was asked for, but for constants that the fit has changed since. */
@@ -487,6 +488,11 @@ network_fit_format (const NetworkFit *fit, const NcclTests *tests, const char *s
     append_override (text, fit, overrides[i]);
   g_string_append_c (text, '\n');
   for (guint i = 0; i < fit->keys->len; i++)
-    append_constant (text, &fit->scenario, g_array_index (fit->keys, KeyId, i));
+    {
+      g_autofree char *value = NULL;
+      const char *key = network_fit_constant (fit, i, &value);
+
+      g_string_append_printf (text, "%s = %s\n", key, value);
+    }
   return g_string_free (text, FALSE);
 }

@@ -32,6 +32,10 @@ NetworkFit *network_fit (const Scenario *scenario, const NcclTests *tests, const
 void network_fit_free (NetworkFit *fit);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NetworkFit, network_fit_free)
 
+/* A fitted constant, index into keys: its key in [cluster], and its value as a file has it, which
+ * the caller frees. */
+const char *network_fit_constant (const NetworkFit *fit, guint index, char **value);
+
 /* As a cluster file that stands on @source under @overrides ("cluster.KEY=VALUE",
  * NULL-terminated), residuals as comments. @tests and @file say in its provenance what it
  * was fitted to. The caller frees it. */

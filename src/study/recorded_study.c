@@ -209,6 +209,7 @@ describe_file (const TraceFile *file, Recorded *job)
 
 typedef struct
 {
+  const RecordedOptions *options;
   Recorded *job;
   TimelineStream *stream; /* or NULL */
   const TraceFile *file;  /* at hand */
@@ -277,6 +278,8 @@ take_window (const TraceWindow *window, gpointer data)
     }
   if (replay->stream != NULL)
     timeline_stream_add (replay->stream, replay->job->name, replay->origin, window->timeline);
+  if (replay->options->window != NULL)
+    replay->options->window (window, replay->options->window_data);
   recorded_track_add (replay->track, window->timeline, window->ends_step);
   if (window->ends_step && window->step + 1 == source->windows->len)
     end_track (replay, source);
@@ -391,11 +394,12 @@ keep_scenario (const TraceFile *first, Recorded *job)
 
 /* Takes the files; FALSE leaves @job without figures. */
 static gboolean
-replay_job (GPtrArray *files, Recorded *job, TimelineStream *stream, GError **error)
+replay_job (const RecordedOptions *options, GPtrArray *files, Recorded *job,
+            TimelineStream *stream, GError **error)
 {
   g_autoptr (TracePeers) peers = files->len > 1 ? trace_peers_new () : NULL;
   g_autoptr (GPtrArray) recordings = NULL;
-  Job replay = { .job = job, .stream = stream };
+  Job replay = { .options = options, .job = job, .stream = stream };
   gboolean is_read = TRUE;
 
   for (guint i = 0; i < files->len; i++)
@@ -437,7 +441,7 @@ recorded_study (const RecordedOptions *options, GError **error)
       g_autofree char *name = unique_name (jobs, group);
 
       g_ptr_array_add (jobs, recorded_new (name));
-      is_read = replay_job (group, g_ptr_array_index (jobs, i), stream, error);
+      is_read = replay_job (options, group, g_ptr_array_index (jobs, i), stream, error);
     }
   if (stream != NULL && !is_read)
     timeline_stream_discard (stream);

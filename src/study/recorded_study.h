@@ -11,6 +11,8 @@ typedef struct
   const char *folder;       /* for timeline.csv, or NULL */
   void (*progress) (const char *path, guint64 n_bytes, gpointer data); /* or NULL */
   gpointer progress_data;
+  TraceWindowFunc window; /* sees every window of every track, in order; or NULL */
+  gpointer window_data;
 } RecordedOptions;
 
 /* Recorded, a job each: files of several ranks of one job are one, all others one each.
