@@ -379,7 +379,8 @@ what_pytorch_refuses_is_refused (void **state)
 
   scenario = scenario_of_round_numbers ();
   scenario.fsdp.units = UNITS_EMBED_BLOCKS_HEAD;
-  assert_refused (&scenario, "fully_shard");
+  scenario.model.tied_embeddings = TRUE;
+  assert_refused (&scenario, "'weight' must be 2-D");
 }
 
 /* A world of one has nothing to gather: FSDP1 falls back to NO_SHARD, whose
@@ -408,6 +409,76 @@ one_unit_hides_nothing (void **state)
   assert_int_equal (step_time (&scenario), (50000 + 384000 + 50000) * US);
 }
 
+/* ---- embedding and head as units of their own, by an auto-wrap policy ---- */
+
+static Scenario
+wrapped_apart (void)
+{
+  Scenario scenario = scenario_of_round_numbers ();
+
+  scenario.fsdp.units = UNITS_EMBED_BLOCKS_HEAD;
+  return scenario;
+}
+
+/* The final norm stays with the root: 32 blocks, root, embedding, head are 35 gathers forward; all
+ * but the root's are freed after it, 34 backward; 35 scatters. Reentrant checkpoints outside gather
+ * the 32 blocks once more, and neither embedding nor head. */
+static void
+a_policy_that_lists_embedding_and_head (void **state)
+{
+  (void)state;
+  Scenario scenario = wrapped_apart ();
+
+  assert_all_counts (&scenario, (Counts){ 35, 34, 35, 0 });
+  assert_counts (&scenario, UNIT_ROOT, (Counts){ 1, 0, 1, 0 });
+  assert_counts (&scenario, UNIT_EMBED, three_collectives);
+  assert_counts (&scenario, UNIT_HEAD, three_collectives);
+  use_naive (&scenario);
+  assert_all_counts (&scenario, (Counts){ 35, 66, 35, 0 });
+  scenario.fsdp.strategy = STRATEGY_SHARD_GRAD_OP;
+  assert_all_counts (&scenario, (Counts){ 35, 0, 35, 0 });
+}
+
+/* Gathers of root, embedding and block 0 (0.5 + 0.5 + 1.76), 32 x 4 forward, gathers of the head
+ * and of block 31 that nothing hides, the head's work being none (0.5 + 1.76), 32 x 8 backward,
+ * scatters of block 0, embedding and root (1.76 + 0.5 + 0.5): 391.78. */
+static void
+what_more_units_expose (void **state)
+{
+  (void)state;
+  Scenario scenario = wrapped_apart ();
+
+  assert_int_equal (step_time (&scenario), 391780 * US);
+}
+
+static SimTime
+second_start_of_gather (const Timeline *timeline, guint32 unit)
+{
+  SimTime last = 0;
+
+  for (guint32 i = timeline_first_reported (timeline); i < timeline->records->len; i++)
+    if (timeline_record (timeline, i)->label.op == TIMELINE_ALL_GATHER
+        && timeline_record (timeline, i)->label.unit == unit)
+      last = timeline_record (timeline, i)->start - timeline->origin;
+  return last;
+}
+
+/* Norms without weights leave the root nothing: no flat parameter, no collectives, no prefetch from
+ * its hooks. The head's gather still comes before block 31's. */
+static void
+a_root_without_parameters_gathers_and_reduces_nothing (void **state)
+{
+  (void)state;
+  Scenario scenario = wrapped_apart ();
+
+  scenario.model.norm = NORM_LAYERNORM_PLAIN;
+  assert_counts (&scenario, UNIT_ROOT, (Counts){ 0, 0, 0, 0 });
+  assert_all_counts (&scenario, (Counts){ 34, 34, 34, 0 });
+  g_autoptr (Timeline) timeline = run (&scenario);
+  assert_true (second_start_of_gather (timeline, UNIT_HEAD)
+               < second_start_of_gather (timeline, UNIT_FIRST_BLOCK + N_BLOCKS - 1));
+}
+
 int
 main (void)
 {
@@ -434,6 +505,9 @@ main (void)
     cmocka_unit_test (what_pytorch_refuses_is_refused),
     cmocka_unit_test (a_single_rank_gathers_nothing),
     cmocka_unit_test (one_unit_hides_nothing),
+    cmocka_unit_test (a_policy_that_lists_embedding_and_head),
+    cmocka_unit_test (what_more_units_expose),
+    cmocka_unit_test (a_root_without_parameters_gathers_and_reduces_nothing),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

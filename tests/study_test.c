@@ -197,6 +197,8 @@ facts_count_tokens_and_flops (void **state)
     }
 }
 
+#define REFUSED "fsdp.torch=2.0 activation_checkpointing.method=torch.utils.checkpoint"
+
 static void
 refusals_are_results_with_a_reason (void **state)
 {
@@ -206,7 +208,7 @@ refusals_are_results_with_a_reason (void **state)
     RunStatus status;
     const char *reason;
   } cases[] = {
-    { "fsdp.units=embed_blocks_head", RUN_REFUSED, "" },
+    { REFUSED, RUN_REFUSED, "105090" },
     { "training.seq_len=65536 training.micro_batch=4", RUN_DOES_NOT_FIT, "" },
   };
   const StudyOptions options = { 0 };
@@ -250,7 +252,7 @@ threads_do_not_change_results (void **state)
         {
           g_autofree char *words
               = g_strdup_printf ("training.grad_accum=%u simulation.compute_jitter=3%% %s",
-                                 N_JOBS - i, i == 5 ? "fsdp.units=embed_blocks_head" : "");
+                                 N_JOBS - i, i == 5 ? REFUSED : "");
           g_autoptr (GPtrArray) overrides = job (words);
 
           g_ptr_array_add (files, load (overrides));

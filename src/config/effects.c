@@ -135,7 +135,9 @@ of_unit_timing (KeyId key, const FsdpConfig *fsdp)
     case ID_timing_root_all_gather:
     case ID_timing_root_reduce_scatter:
     case ID_timing_root_all_reduce:
-      return units == UNITS_EMBED_BLOCKS_HEAD ? "no effect with units = embed_blocks_head" : NULL;
+      return units == UNITS_EMBED_BLOCKS_HEAD && fsdp->api == API_FSDP2
+                 ? "no effect with units = embed_blocks_head under fsdp2"
+                 : NULL;
     default:
       return NULL;
     }

@@ -162,6 +162,8 @@ fsdp1_pre_forward (Runtime *runtime, guint unit, gboolean grad_enabled)
   writer_hook (writer);
   if (unit == ROOT)
     root_pre_forward (fsdp);
+  if (!fsdp1_has_handle (fsdp, unit))
+    return;
   handle->state = TRAINING_FORWARD;
   record_pre_forward (fsdp, unit);
   if (!handle->prefetched)
@@ -191,6 +193,8 @@ fsdp1_post_forward (Runtime *runtime, guint unit, gboolean grad_enabled)
   if (handle->state == TRAINING_BACKWARD_PRE)
     return;
   writer_hook (runtime->writer);
+  if (!fsdp1_has_handle (fsdp, unit))
+    return;
   record_post_forward (fsdp, unit);
   reshard (fsdp, unit, fsdp->reshard_after_forward && unit != ROOT);
   if (grad_enabled)
@@ -213,6 +217,8 @@ fsdp1_pre_backward (Runtime *runtime, guint unit)
   if (handle->ran_pre_backward_hook)
     return;
   writer_hook (writer);
+  if (!fsdp1_has_handle (fsdp, unit))
+    return;
   handle->state = TRAINING_BACKWARD_PRE;
   if (handle->needs_pre_backward_unshard)
     {
@@ -232,6 +238,8 @@ fsdp1_gradients_begin (Runtime *runtime, guint unit)
   Writer *writer = runtime->writer;
   const Unit *of = &writer->units.list[unit];
 
+  if (!fsdp1_has_handle (fsdp, unit))
+    return;
   fsdp->handles[unit].parameter_grads
       = program_alloc (writer->program, writer->compute, MEMORY_UNSHARDED_GRADS,
                        of->elements * fsdp->param_bytes, of->label);
@@ -251,6 +259,8 @@ fsdp1_post_backward (Runtime *runtime, guint unit)
   Fsdp1 *fsdp = fsdp1_of (runtime);
   Handle *handle = &fsdp->handles[unit];
 
+  if (!fsdp1_has_handle (fsdp, unit))
+    return;
   fsdp1_concatenate_grads (fsdp, unit);
   writer_hook (runtime->writer);
   handle->state = TRAINING_BACKWARD_POST;
@@ -303,6 +313,8 @@ fsdp1_zero_grad (Runtime *runtime)
 
   for (guint i = 0; i < writer->units.n; i++)
     {
+      if (!fsdp1_has_handle (fsdp, i))
+        continue;
       program_free_buffer (writer->program, fsdp->handles[i].sharded_grad, 1u << writer->compute);
       fsdp->handles[i].sharded_grad = BUFFER_NONE;
     }
@@ -348,7 +360,8 @@ fsdp1_load (Runtime *runtime)
   add_streams (fsdp);
   add_communicators (fsdp);
   for (guint i = 0; i < writer->units.n; i++)
-    writer_load_shard (writer, &writer->units.list[i]);
+    if (fsdp1_has_handle (fsdp, i))
+      writer_load_shard (writer, &writer->units.list[i]);
 }
 
 static void

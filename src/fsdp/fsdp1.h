@@ -53,6 +53,13 @@ typedef struct
   GArray *spare_events;       /* EventId: popped, to be recorded again */
 } Fsdp1;
 
+/* FALSE of a module whose parameters all lie in units below it: FSDP1 has no handle for it. */
+static inline gboolean
+fsdp1_has_handle (const Fsdp1 *fsdp, guint unit)
+{
+  return fsdp->runtime.writer->units.list[unit].elements > 0;
+}
+
 /* _FreeEventQueue: remembers the compute stream's present, and lets the host wait
  * for the oldest moment where two are remembered. */
 void fsdp1_limiter_push (Fsdp1 *fsdp);

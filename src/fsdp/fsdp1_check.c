@@ -40,9 +40,11 @@ check_sharding (const Scenario *scenario, GError **error)
   if (fsdp->all_gather_dtype == GATHER_FP8)
     return refuse (error, "FSDP1 gathers flat parameters in one dtype and cannot gather in fp8; "
                           "use api = fsdp2 or all_gather_dtype = param_dtype");
-  if (fsdp->units == UNITS_EMBED_BLOCKS_HEAD)
-    return refuse (error, "one unit of final norm and head needs fully_shard([norm, head]), which "
-                          "FSDP1 does not have; use units = root_and_blocks or one");
+  if (fsdp->units == UNITS_EMBED_BLOCKS_HEAD && scenario->model.tied_embeddings)
+    return refuse (error, "FSDP1 does not share a parameter between units: wrapped first, the "
+                          "embedding takes the tied weight into its flat parameter, and the head "
+                          "finds a shard where its matrix was ('weight' must be 2-D); use units = "
+                          "root_and_blocks or one");
   return TRUE;
 }
 

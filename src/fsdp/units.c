@@ -63,8 +63,10 @@ elements_of_block (const Scenario *scenario, const StepCost *cost, guint block)
   return cost->kinds[model_kind_of_block (&scenario->model, block)].params.total;
 }
 
-/* The root unit owns all that no other does; with embed_blocks_head that is nothing.
- * DDP knows no units; its gradients come from the embedding, the blocks and the head. */
+/* The root unit owns all that no other does. Where embedding and head are wrapped apart,
+ * fully_shard ([norm, head]) takes the final norm along, and the embedding what else there is, its
+ * norm or projection; an auto-wrap policy of FSDP1 lists classes of modules and leaves these to the
+ * root. DDP knows no units; its gradients come from the embedding, the blocks and the head. */
 void
 units_init (Units *units, const Scenario *scenario, const StepCost *cost)
 {
@@ -74,6 +76,9 @@ units_init (Units *units, const Scenario *scenario, const StepCost *cost)
   guint layers = scenario->model.layers;
   gint64 in_blocks = 0;
   gboolean apart = layout == UNITS_EMBED_BLOCKS_HEAD;
+  gboolean by_class = scenario->fsdp.api == API_FSDP1;
+  gint64 with_embed = by_class ? 0 : params->outer;
+  gint64 with_head = by_class ? 0 : params->final_norm;
 
   *units = (Units){ .list = g_new (Unit, layers + 3),
                     .first_block = UNIT_INDEX_NONE,
@@ -81,15 +86,17 @@ units_init (Units *units, const Scenario *scenario, const StepCost *cost)
                     .head = UNIT_INDEX_NONE };
   for (guint i = 0; layout != UNITS_ONE && i < layers; i++)
     in_blocks += elements_of_block (scenario, cost, i);
-  add_unit (units, scenario, UNIT_ROOT, apart ? 0 : params->total - in_blocks);
+  add_unit (units, scenario, UNIT_ROOT,
+            apart ? params->outer + params->final_norm - with_embed - with_head
+                  : params->total - in_blocks);
   if (apart)
-    units->embed = add_unit (units, scenario, UNIT_EMBED, params->embedding + params->outer);
+    units->embed = add_unit (units, scenario, UNIT_EMBED, params->embedding + with_embed);
   if (layout != UNITS_ONE)
     units->first_block = units->n;
   for (guint i = 0; layout != UNITS_ONE && i < layers; i++)
     add_unit (units, scenario, UNIT_FIRST_BLOCK + i, elements_of_block (scenario, cost, i));
   if (apart)
-    units->head = add_unit (units, scenario, UNIT_HEAD, params->final_norm + params->head);
+    units->head = add_unit (units, scenario, UNIT_HEAD, params->head + with_head);
 }
 
 void
