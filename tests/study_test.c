@@ -7,6 +7,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <math.h>
+
+#include "study/step_error.h"
 #include "study/study_many.h"
 
 #define NO_SCENARIO "/dev/null" /* all that it says is in the overrides */
@@ -273,10 +276,83 @@ threads_do_not_change_results (void **state)
     }
 }
 
+#define ERRORS                                                                                     \
+  "gpu.error_small=1% gpu.error_small_checkpointed=2% "                                            \
+  "gpu.error_large=3% gpu.error_large_checkpointed=4% "
+
+/* Llama-2 7B has 6.7B parameters; with 202M a block, 49 blocks make it 10.2B, 64 13.2B. */
+static void
+intervals_go_by_size_and_checkpointing (void **state)
+{
+  static const struct
+  {
+    const char *words;
+    double error; /* 0: unknown */
+  } cases[] = {
+    { ERRORS, 0.01 },
+    { ERRORS WRAPPER, 0.02 },
+    { ERRORS "model.layers=49", 0.03 },
+    { ERRORS NAIVE "model.layers=64", 0.04 },
+    { "gpu.error_small=0%", 0 },
+    { ERRORS "timing.forward=4ms", 0.01 },
+    { ERRORS "timing.forward=4ms timing.backward=8ms", 0 },
+  };
+
+  (void)state;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GPtrArray) overrides = job (cases[i].words);
+      g_autoptr (ScenarioFile) file = load (overrides);
+      const double error = step_error (scenario_file_variant (file, 0));
+      const StudyOptions options = { 0 };
+      StudyEffort effort;
+      ReportRun run;
+
+      if (cases[i].error > 0 ? fabs (error - cases[i].error) > 1e-9 : !isnan (error))
+        fail_msg ("%s: %g", cases[i].words, error);
+      study_run (scenario_file_variant (file, 0), &options, &run, &effort);
+      assert_int_equal (isnan (run.figures.step_time_low_s), isnan (error));
+      if (!isnan (error))
+        {
+          assert_true (
+              fabs (run.figures.step_time_low_s * (1 + error) / run.figures.step_time_s - 1)
+              < 1e-9);
+          assert_true (fabs (run.figures.step_time_high_s / run.figures.step_time_s - 1 - error)
+                       < 1e-9);
+        }
+      study_run_clear (&run);
+    }
+}
+
+/* Of 9 errors the ceil (0.9 x 10) = 9th, of 19 the 18th; 8 are too few. */
+static void
+quantiles_count_the_one_to_come (void **state)
+{
+  double errors[19];
+
+  (void)state;
+  for (guint n = 8; n <= 19; n++)
+    {
+      double quantile;
+
+      for (guint i = 0; i < n; i++)
+        errors[i] = n - i;
+      quantile = step_error_quantile (errors, n);
+      if (n == 8)
+        assert_true (isnan (quantile));
+      if (n == 9)
+        assert_true (fabs (quantile - 9) < 1e-12);
+      if (n == 19)
+        assert_true (fabs (quantile - 18) < 1e-12);
+    }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (intervals_go_by_size_and_checkpointing),
+    cmocka_unit_test (quantiles_count_the_one_to_come),
     cmocka_unit_test (step_times_are_those_worked_out_by_hand),
     cmocka_unit_test (the_slowest_rank_comes_before_those_asked_for),
     cmocka_unit_test (facts_count_tokens_and_flops),

@@ -6,6 +6,7 @@
 #include "cli/published_tables.h"
 #include "report/files.h"
 #include "study/calibration_report.h"
+#include "study/validation_report.h"
 
 #define FOLDS 5
 
@@ -20,6 +21,7 @@ write_files (const Calibration *calibration, const char *name, const char *folde
 {
   g_auto (GStrv) paths = calibration_files (calibration);
   g_autofree char *csv = calibration_csv (calibration);
+  g_autofree char *held_back = validation_csv (&calibration->crossed);
 
   if (!files_make_folder (folder, error))
     return FALSE;
@@ -31,7 +33,8 @@ write_files (const Calibration *calibration, const char *name, const char *folde
       if (!files_write (folder, file, text, error))
         return FALSE;
     }
-  return files_write (folder, "calibration.csv", csv, error);
+  return files_write (folder, "calibration.csv", csv, error)
+         && files_write (folder, "held_back.csv", held_back, error);
 }
 
 static char *

@@ -110,11 +110,13 @@ typedef struct
   double compute_slowdown;  /* a kernel runs at 1/(1+this) of its rate beside a collective */
   double matmul_fill_depth; /* added to k */
   double matmul_tail_waves; /* waves of tiles beyond those that are filled */
-  double fp8_flops; /* dense peak; 0: none */
+  double fp8_flops;         /* dense peak; 0: none */
   double fp8_efficiency, fp8_rowwise_efficiency;
   double flash1_triton_efficiency, flash1_efficiency; /* what auto stands for is filled in */
   double attention_overhead; /* keys that a query of a head of 128 costs besides */
   double speed_spread;       /* sigma of the speed of GPUs of the kind */
+  double error_small, error_small_checkpointed; /* of step times, study/step_error.h; 0: unknown */
+  double error_large, error_large_checkpointed;
 } GpuConfig;
 
 /* NCCL's protocols; the constants below are arrays of one figure each. */

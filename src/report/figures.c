@@ -185,6 +185,8 @@ figures_set_rates (const RunFacts *facts, Figures *figures)
 {
   const double peak_flops = facts->peak_flops * facts->n_ranks;
 
+  figures->step_time_low_s = figures->step_time_s / (1 + facts->step_error);
+  figures->step_time_high_s = figures->step_time_s * (1 + facts->step_error);
   figures->tokens_per_s = ratio (facts->tokens_per_step, figures->step_time_s);
   figures->tokens_per_s_per_gpu = ratio (figures->tokens_per_s, facts->n_ranks);
   figures->mfu_percent
@@ -247,6 +249,8 @@ figures_refuse (Figures *figures, RunStatus status, const char *reason)
     .status = status,
     .reason = g_strdup (reason),
     .step_time_s = none,
+    .step_time_low_s = none,
+    .step_time_high_s = none,
     .tokens_per_s = none,
     .tokens_per_s_per_gpu = none,
     .mfu_percent = none,

@@ -25,6 +25,7 @@ typedef struct
   double model_flops_per_token;
   double hardware_flops_per_token; /* with what is recomputed */
   gint64 capacity_bytes;           /* of GPU memory that PyTorch can have */
+  double step_error; /* nine of ten steps are within this share of the prediction; NaN: unknown */
 } RunFacts;
 
 /* Counts and bytes of one unit, or of all, per rank and step: the mean of the
@@ -43,6 +44,7 @@ typedef struct
   RunStatus status;
   char *reason; /* why it is not ok; "" where it is */
   /* Of what did not run, every number is NaN (bytes: 0) and fits FALSE. */
+  double step_time_low_s, step_time_high_s; /* nine of ten steps are between; NaN: unknown */
   double step_time_s, tokens_per_s, tokens_per_s_per_gpu, mfu_percent, hfu_percent;
   UnitFigures all;
   double compute_s, exposed_comm_s, host_bound_s;
@@ -71,7 +73,8 @@ void figures_sum_add (FiguresSum *sum, const Timeline *timeline, const Exposure 
                       const SimTime *per_record);
 /* Time and collectives, the mean of @n_steps; nothing of rates and memory. */
 void figures_from_sum (const FiguresSum *sum, guint n_steps, Figures *figures);
-/* Tokens and FLOPs per time, NaN where the facts do not tell them. */
+/* Tokens and FLOPs per time, and between which times the step is: NaN where the facts do not tell
+ * them. */
 void figures_set_rates (const RunFacts *facts, Figures *figures);
 
 /* MFU = model FLOPs of the step / (step time x ranks x dense peak of one GPU), as

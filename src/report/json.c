@@ -30,6 +30,8 @@ static void
 add_step (JsonBuilder *builder, const Figures *figures)
 {
   json_member_number (builder, "step_time_s", figures->step_time_s);
+  json_member_number (builder, "step_time_low_s", figures->step_time_low_s);
+  json_member_number (builder, "step_time_high_s", figures->step_time_high_s);
   json_member_number (builder, "tokens_per_s", figures->tokens_per_s);
   json_member_number (builder, "tokens_per_s_per_gpu", figures->tokens_per_s_per_gpu);
   json_member_number (builder, "mfu_percent", figures->mfu_percent);

@@ -1,6 +1,8 @@
 /* One run in depth. */
 #include <config.h>
 
+#include <math.h>
+
 #include "report/deltas.h"
 #include "report/format.h"
 #include "report/names.h"
@@ -252,10 +254,17 @@ append_head_line (const char *name, const Figures *figures, GString *text)
   char step[FORMAT_SIZE], tokens[FORMAT_SIZE], mfu[FORMAT_SIZE], hfu[FORMAT_SIZE];
 
   g_string_append_printf (
-      text, "\nvariant %s: %s ms a step, %s tokens/s per GPU, MFU %s %%, HFU %s %%\n\n", name,
+      text, "\nvariant %s: %s ms a step, %s tokens/s per GPU, MFU %s %%, HFU %s %%\n", name,
       format_fixed (step, 3, 1e3 * figures->step_time_s),
       format_fixed (tokens, 1, figures->tokens_per_s_per_gpu),
       format_fixed (mfu, 1, figures->mfu_percent), format_fixed (hfu, 1, figures->hfu_percent));
+  if (!isnan (figures->step_time_low_s))
+    g_string_append_printf (text,
+                            "90 %% interval: %s to %s ms, from the errors of published runs like "
+                            "it\n",
+                            format_fixed (step, 1, 1e3 * figures->step_time_low_s),
+                            format_fixed (tokens, 1, 1e3 * figures->step_time_high_s));
+  g_string_append_c (text, '\n');
 }
 
 static double

@@ -64,8 +64,8 @@ summary_add_fields (Csv *csv, const char *variant, const ReportScenario *scenari
   csv_add_text (csv, run_status_name (figures->status));
   csv_add_text (csv, figures->reason);
   csv_add_text (csv, figures_know_memory (figures) ? peak_phase_name (figures->memory.phase) : "");
-  csv_add_number (csv, (double)NAN); /* step_time_low_s and _high_s: nothing tells them yet */
-  csv_add_number (csv, (double)NAN);
+  csv_add_seconds (csv, figures->step_time_low_s);
+  csv_add_seconds (csv, figures->step_time_high_s);
   budget_add_fields (budget, &run->facts, figures, csv);
 }
 

@@ -13,11 +13,36 @@
 
 #define HASH_DIGITS 12
 
+/* What a column of the table shows of one of the CSV file. */
+typedef struct
+{
+  const char *over, *under; /* its head */
+  const char *name;
+  double factor;
+  guint decimals;
+} Shown;
+
+static const Shown shown[] = {
+  { "step", "ms", "step_time_s", 1e3, 2 },
+  { "90 %", "from ms", "step_time_low_s", 1e3, 1 },
+  { "90 %", "to ms", "step_time_high_s", 1e3, 1 },
+  { "tokens/s", "per GPU", "tokens_per_s_per_gpu", 1, 1 },
+  { "MFU", "%", "mfu_percent", 1, 1 },
+  { "exposed", "ms", "exposed_comm_s", 1e3, 2 },
+  { "host-", "bound ms", "host_bound_s", 1e3, 2 },
+  { "peak GiB", "alloc", "peak_allocated_bytes", 1 / 0x1p30, 1 },
+  { "peak GiB", "rsvd", "peak_reserved_bytes", 1 / 0x1p30, 1 },
+  { "", "days", "days", 1, 1 },
+  { "GPU", "hours", "gpu_hours", 1, 0 },
+  { "", "cost", "cost", 1, 0 },
+};
+
 typedef struct
 {
   CsvTable *csv;
   guint n_rows; /* without the header */
   guint n_keys; /* varied: the columns before "variant" */
+  gboolean is_shown[G_N_ELEMENTS (shown)];
 } Rows;
 
 /* The column of that name, or -1. */
@@ -48,6 +73,23 @@ number_of (const Rows *rows, guint row, const char *name)
   return g_ascii_isdigit (text[0]) ? g_ascii_strtod (text, NULL) : (double)NAN;
 }
 
+/* Of a column's numbers any; where nothing ran, those that are in the file. */
+static void
+decide_what_is_shown (Rows *rows)
+{
+  gboolean any = FALSE;
+
+  for (guint i = 0; i < G_N_ELEMENTS (shown); i++)
+    {
+      rows->is_shown[i] = FALSE;
+      for (guint row = 0; row < rows->n_rows && !rows->is_shown[i]; row++)
+        rows->is_shown[i] = !isnan (number_of (rows, row, shown[i].name));
+      any |= rows->is_shown[i];
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (shown) && !any; i++)
+    rows->is_shown[i] = column_of (rows, shown[i].name) >= 0;
+}
+
 static gboolean
 rows_open (Rows *rows, const char *summary)
 {
@@ -65,6 +107,8 @@ rows_open (Rows *rows, const char *summary)
       variant = -1;
   if (variant < 0)
     csv_table_free (rows->csv);
+  else
+    decide_what_is_shown (rows);
   return variant >= 0;
 }
 
@@ -79,28 +123,6 @@ differs (const Rows *rows, const char *name)
   return FALSE;
 }
 
-/* What a column of the table shows of one of the CSV file. */
-typedef struct
-{
-  const char *over, *under; /* its head */
-  const char *name;
-  double factor;
-  guint decimals;
-} Shown;
-
-static const Shown shown[] = {
-  { "step", "ms", "step_time_s", 1e3, 2 },
-  { "tokens/s", "per GPU", "tokens_per_s_per_gpu", 1, 1 },
-  { "MFU", "%", "mfu_percent", 1, 1 },
-  { "exposed", "ms", "exposed_comm_s", 1e3, 2 },
-  { "host-", "bound ms", "host_bound_s", 1e3, 2 },
-  { "peak GiB", "alloc", "peak_allocated_bytes", 1 / 0x1p30, 1 },
-  { "peak GiB", "rsvd", "peak_reserved_bytes", 1 / 0x1p30, 1 },
-  { "", "days", "days", 1, 1 },
-  { "GPU", "hours", "gpu_hours", 1, 0 },
-  { "", "cost", "cost", 1, 0 },
-};
-
 static void
 add_heads (TextTable *table, const Rows *rows, gboolean with_variant)
 {
@@ -113,7 +135,7 @@ add_heads (TextTable *table, const Rows *rows, gboolean with_variant)
   if (with_variant)
     text_table_add (table, "");
   for (guint i = 0; i < G_N_ELEMENTS (shown); i++)
-    if (column_of (rows, shown[i].name) >= 0)
+    if (rows->is_shown[i])
       text_table_add (table, shown[i].over);
   text_table_add (table, "");
   for (guint k = 0; k < rows->n_keys; k++)
@@ -121,7 +143,7 @@ add_heads (TextTable *table, const Rows *rows, gboolean with_variant)
   if (with_variant)
     text_table_add (table, "variant");
   for (guint i = 0; i < G_N_ELEMENTS (shown); i++)
-    if (column_of (rows, shown[i].name) >= 0)
+    if (rows->is_shown[i])
       text_table_add (table, shown[i].under);
   text_table_add (table, "status");
 }
@@ -139,7 +161,7 @@ add_row (TextTable *table, const Rows *rows, guint row, gboolean with_variant)
     {
       const double value = shown[i].factor * number_of (rows, row, shown[i].name);
 
-      if (column_of (rows, shown[i].name) >= 0)
+      if (rows->is_shown[i])
         text_table_add (table,
                         isnan (value) ? "-" : format_fixed (buffer, shown[i].decimals, value));
     }
@@ -206,7 +228,7 @@ count_shown (const Rows *rows)
   guint n = 0;
 
   for (guint i = 0; i < G_N_ELEMENTS (shown); i++)
-    n += column_of (rows, shown[i].name) >= 0;
+    n += rows->is_shown[i];
   return n;
 }
 

@@ -76,6 +76,19 @@ add_memory (TextTable *table, const Figures *figures)
   text_table_add (table, figures_did_run (figures) ? text : "-");
 }
 
+/* "1407-1578", without decimals where the step has one. */
+static void
+add_interval (TextTable *table, guint decimals, const Figures *figures)
+{
+  char low[FORMAT_SIZE], high[FORMAT_SIZE];
+  const guint coarser = decimals > 0 ? decimals - 1 : 0;
+  g_autofree char *text
+      = g_strdup_printf ("%s-%s", format_fixed (low, coarser, 1e3 * figures->step_time_low_s),
+                         format_fixed (high, coarser, 1e3 * figures->step_time_high_s));
+
+  text_table_add (table, isnan (figures->step_time_low_s) ? "-" : text);
+}
+
 /* Only jobs with replicas have all-reduces that are worth a column. */
 static gboolean
 has_all_reduces (const Report *report)
@@ -86,49 +99,73 @@ has_all_reduces (const Report *report)
   return FALSE;
 }
 
+static gboolean
+has_intervals (const Report *report)
+{
+  for (guint i = 0; i < report->n_entries; i++)
+    if (!isnan (report->entries[i].run.figures.step_time_low_s))
+      return TRUE;
+  return FALSE;
+}
+
 /* ---- the table ---- */
 
-static void
-add_head (TextTable *table, gboolean with_all_reduce)
+/* Columns that not every table has. */
+typedef struct
 {
-  static const char *const over[] = { "", "step", "tokens/s", "delta", "MFU", "" };
-  static const char *const under[]
-      = { "variant", "ms", "per GPU", "%", "%", "AG/RS/AR", "AG", "RS" };
-  static const char *const over_end[] = { "recom-", "host-", "peak GiB", "" };
-  static const char *const under_end[] = { "pute", "bound", "alloc/rsvd", "fits" };
+  gboolean interval, all_reduce;
+} Shown;
 
-  for (guint i = 0; i < G_N_ELEMENTS (over); i++)
-    text_table_add (table, over[i]);
-  text_table_add (table, "");
-  if (with_all_reduce)
+static void
+add_texts (TextTable *table, const char *const *texts)
+{
+  for (guint i = 0; texts[i] != NULL; i++)
+    text_table_add (table, texts[i]);
+}
+
+static void
+add_head (TextTable *table, const Shown *shown)
+{
+  static const char *const over[] = { "tokens/s", "delta", "MFU", "", "", NULL };
+  static const char *const under[] = { "per GPU", "%", "%", "AG/RS/AR", "AG", "RS", NULL };
+  static const char *const over_end[] = { "recom-", "host-", "peak GiB", "", NULL };
+  static const char *const under_end[] = { "pute", "bound", "alloc/rsvd", "fits", NULL };
+
+  add_texts (table, (const char *const[]){ "", "step", NULL });
+  if (shown->interval)
+    text_table_add (table, "90 %");
+  add_texts (table, over);
+  if (shown->all_reduce)
     text_table_add (table, "");
   text_table_add_wide (table, "exposed ms");
-  for (guint i = 0; i < G_N_ELEMENTS (over_end); i++)
-    text_table_add (table, over_end[i]);
-  for (guint i = 0; i < G_N_ELEMENTS (under); i++)
-    text_table_add (table, under[i]);
-  if (with_all_reduce)
+  add_texts (table, over_end);
+  add_texts (table, (const char *const[]){ "variant", "ms", NULL });
+  if (shown->interval)
+    text_table_add (table, "interval");
+  add_texts (table, under);
+  if (shown->all_reduce)
     text_table_add (table, "AR");
-  for (guint i = 0; i < G_N_ELEMENTS (under_end); i++)
-    text_table_add (table, under_end[i]);
+  add_texts (table, under_end);
 }
 
 static void
 add_row (TextTable *table, const char *name, const Figures *figures, const Figures *baseline,
-         guint decimals, gboolean with_all_reduce)
+         guint decimals, const Shown *shown)
 {
   Deltas deltas;
 
   deltas_measure (figures, baseline, &deltas);
   text_table_add (table, name);
   add_ms (table, decimals, figures->step_time_s);
+  if (shown->interval)
+    add_interval (table, decimals, figures);
   add_rate (table, figures->tokens_per_s_per_gpu);
   add_signed_percent (table, figures == baseline ? (double)NAN : deltas.throughput_percent);
   add_rate (table, figures->mfu_percent);
   add_collectives (table, figures);
   add_ms (table, decimals, figures->exposed_s[TIMELINE_ALL_GATHER]);
   add_ms (table, decimals, figures->exposed_s[TIMELINE_REDUCE_SCATTER]);
-  if (with_all_reduce)
+  if (shown->all_reduce)
     add_ms (table, decimals, figures->exposed_s[TIMELINE_ALL_REDUCE]);
   add_ms (table, decimals, figures->busy_s[TIMELINE_RECOMPUTE]);
   add_ms (table, decimals, figures->host_bound_s);
@@ -139,13 +176,15 @@ add_row (TextTable *table, const char *name, const Figures *figures, const Figur
 static void
 append_table (const Report *report, const char *const *names, guint decimals, GString *text)
 {
-  const gboolean with_all_reduce = has_all_reduces (report);
-  g_autoptr (TextTable) table = text_table_new (with_all_reduce ? 13 : 12);
+  const Shown shown
+      = { .interval = has_intervals (report), .all_reduce = has_all_reduces (report) };
+  g_autoptr (TextTable) table
+      = text_table_new (12 + (guint)shown.interval + (guint)shown.all_reduce);
 
-  add_head (table, with_all_reduce);
+  add_head (table, &shown);
   for (guint i = 0; i < report->n_entries; i++)
     add_row (table, names[i], &report->entries[i].run.figures, &report->entries[0].run.figures,
-             decimals, with_all_reduce);
+             decimals, &shown);
   text_table_render (table, text);
 }
 

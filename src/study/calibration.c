@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "study/calibration_runs.h"
+#include "study/calibration_errors.h"
 #include "study/robust_fit.h"
 
 #define ROUNDS     4
@@ -201,6 +201,7 @@ calibration_run (const PublishedTable *table, const CalibrationOptions *options,
   mark_moved (&fit);
   for (guint fold = 0; fold < options->n_folds; fold++)
     fit_fold (&fit, fold);
+  calibration_add_errors (runs, calibration);
   g_free (fit.values);
   g_free (fit.base);
   g_free (fit.slopes);

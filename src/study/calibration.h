@@ -25,6 +25,7 @@ typedef struct
   Validation fitted;  /* all runs by parameters that were fitted to all */
   Validation crossed; /* each by parameters that were fitted to the other folds */
   guint n_folds;
+  guint n_judged, n_inside; /* held-back runs, and those inside the interval of the other folds */
 } Calibration;
 
 typedef struct

@@ -135,6 +135,11 @@ calibration_table (const Calibration *calibration, const char *name)
   append_parameters (text, calibration);
   g_string_append_c (text, '\n');
   append_errors (text, calibration);
+  if (calibration->n_judged > 0)
+    g_string_append_printf (text,
+                            "\n90 %% intervals of the other folds: %u of %u held-back runs are "
+                            "inside\n",
+                            calibration->n_inside, calibration->n_judged);
   return g_string_free (text, FALSE);
 }
 
@@ -229,6 +234,8 @@ calibration_json (const Calibration *calibration, const char *name)
   add_json_errors (builder, "before", &calibration->start);
   add_json_errors (builder, "fitted", &calibration->fitted);
   add_json_errors (builder, "held_back", &calibration->crossed);
+  json_member_whole (builder, "intervals_judged", calibration->n_judged);
+  json_member_whole (builder, "intervals_inside", calibration->n_inside);
   json_builder_end_object (builder);
   return json_members_to_text (builder);
 }

@@ -216,6 +216,24 @@ calibration_runs_fold (const CalibrationRuns *runs, guint run)
 }
 
 guint
+calibration_runs_row (const CalibrationRuns *runs, guint run)
+{
+  return run_at (runs, run)->row;
+}
+
+const Scenario *
+calibration_runs_scenario (const CalibrationRuns *runs, guint run)
+{
+  return scenario_file_variant (run_at (runs, run)->file, 0);
+}
+
+const char *
+calibration_runs_origin (const CalibrationRuns *runs, guint run, const KeyInfo *key)
+{
+  return scenario_file_origin (run_at (runs, run)->file, key->section, key->key);
+}
+
+guint
 calibration_runs_parameter (const CalibrationRuns *runs, guint run, guint key)
 {
   return run_at (runs, run)->parameters[key];

@@ -24,6 +24,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalibrationRuns, calibration_runs_free)
 guint calibration_runs_n (const CalibrationRuns *runs);
 /* Runs of one model, length, GPU, number of GPUs and checkpointing are in one fold. */
 guint calibration_runs_fold (const CalibrationRuns *runs, guint run);
+/* Its row in the table, and the scenario as the files have it. */
+guint calibration_runs_row (const CalibrationRuns *runs, guint run);
+const Scenario *calibration_runs_scenario (const CalibrationRuns *runs, guint run);
+/* The file in which its value of a key stands, or NULL where none says it. */
+const char *calibration_runs_origin (const CalibrationRuns *runs, guint run, const KeyInfo *key);
 /* Index of the parameter that a run has for a key, or NO_PARAMETER. */
 guint calibration_runs_parameter (const CalibrationRuns *runs, guint run, guint key);
 

@@ -319,6 +319,7 @@ facts_of (const TraceFile *file)
       .tokens_per_step = (double)NAN,
       .model_flops_per_token = (double)NAN,
       .hardware_flops_per_token = (double)NAN,
+      .step_error = (double)NAN,
     };
   return (RunFacts){
     .n_ranks = (guint)CLAMP (header->world_size, 1, G_MAXINT),
@@ -327,6 +328,7 @@ facts_of (const TraceFile *file)
     .model_flops_per_token = header->model_flops_per_token,
     .hardware_flops_per_token = header->hardware_flops_per_token,
     .capacity_bytes = (gint64)header->capacity_bytes,
+    .step_error = (double)NAN,
   };
 }
 

@@ -5,6 +5,7 @@
 #include "cost/step_cost.h"
 #include "fsdp/runtime.h"
 #include "sim/engine.h"
+#include "study/step_error.h"
 
 /* ---- facts that reports need beside a timeline ---- */
 
@@ -38,6 +39,7 @@ gather_facts (const Scenario *scenario, const StepCost *cost, RunFacts *facts)
     .hardware_flops_per_token
     = cost->model_flops_per_token + recomputed_flops_per_token (scenario, cost),
     .capacity_bytes = scenario->gpu.memory_bytes - scenario->gpu.reserved_memory_bytes,
+    .step_error = step_error (scenario),
   };
 }
 
