@@ -172,18 +172,21 @@ everything_is_whole_on_every_rank (void **state)
 }
 
 /* Nothing that only the compute stream uses waits for the device before its memory is
- * used again: what is reserved is what is allocated at the peak. */
+ * used again: what is reserved is what is allocated at the peak, but for the ends of
+ * pages. */
 static void
 fp32_reserves_no_more_than_it_allocates (void **state)
 {
   (void)state;
   Scenario scenario = scenario_of_ddp (US);
+  const AllocatorRules rules = { .expandable_segments = TRUE };
   MemoryUse use;
 
   scenario.fsdp.reduce_dtype = DTYPE_FP32;
   g_autoptr (Timeline) timeline = run (&scenario);
-  memory_measure (timeline, &use);
-  assert_int_equal (use.reserved, use.peaks[use.phase].allocated);
+  memory_measure (timeline, &rules, &use);
+  assert_in_range (use.reserved, use.peaks[use.phase].allocated,
+                   use.peaks[use.phase].allocated + (22 << 20));
 }
 
 int

@@ -9,6 +9,11 @@
 #include "timeline/memory.h"
 #include "timeline_fixture.h"
 
+#define MIB (G_GINT64_CONSTANT (1) << 20)
+
+static const AllocatorRules classic = { 0 };
+static const AllocatorRules expandable = { .expandable_segments = TRUE };
+
 /* Load: 100 of parameters, 50 passing through: peak 150. First step: 30 of
  * activations with 20 unsharded, then the optimizer's 200: the peak is 100 + 200
  * at its end (not 150, earlier). Second step: the same 50 on top of 300: 350. */
@@ -35,7 +40,7 @@ peaks_of_load_first_and_later_steps_are_told_apart (void **state)
       if (step == 0)
         fixture_change (timeline, 50, MEMORY_OPTIMIZER, 200, 0, 0, UNIT_ROOT);
     }
-  memory_measure (timeline, &use);
+  memory_measure (timeline, &classic, &use);
 
   assert_int_equal (use.peaks[PEAK_AT_LOAD].allocated, 150);
   assert_int_equal (use.peaks[PEAK_IN_FIRST_STEP].allocated, 300);
@@ -57,11 +62,12 @@ a_phase_that_never_came_has_no_peak (void **state)
   MemoryUse use;
   (void)state;
 
-  fixture_change (timeline, 0, MEMORY_PARAMS, 120, 0, 0, UNIT_ROOT);
+  for (guint i = 0; i < 2; i++)
+    fixture_change (timeline, 0, MEMORY_PARAMS, 60, 0, 0, UNIT_ROOT);
   fixture_change (timeline, 0, MEMORY_PARAMS, -60, 0, 0, UNIT_ROOT);
-  fixture_end_of_step (timeline, 0, 2, 10);
+  fixture_end_of_step (timeline, 0, 3, 10);
   fixture_change (timeline, 1, MEMORY_ACTIVATIONS, 5, 0, 0, UNIT_ROOT);
-  memory_measure (timeline, &use);
+  memory_measure (timeline, &classic, &use);
 
   assert_int_equal (use.peaks[PEAK_AT_LOAD].allocated, 120);
   assert_int_equal (use.peaks[PEAK_IN_FIRST_STEP].allocated, 65);
@@ -70,7 +76,7 @@ a_phase_that_never_came_has_no_peak (void **state)
 }
 
 /* Freed at 10 by the host, but the compute stream is past it only at 40. An
- * allocation at 20 cannot have it: 8 + 8 = 16. One at 40 can. */
+ * allocation at 20 cannot have it: 16 + 16 = 32 MiB. One at 40 can. */
 static void
 a_block_in_use_by_another_stream_is_not_reused (void **state)
 {
@@ -78,7 +84,7 @@ a_block_in_use_by_another_stream_is_not_reused (void **state)
   {
     SimTime alloc_at;
     gint64 reserved;
-  } cases[] = { { 20, 16 }, { 39, 16 }, { 40, 8 }, { 50, 8 } };
+  } cases[] = { { 20, 32 }, { 39, 32 }, { 40, 16 }, { 50, 16 } };
   (void)state;
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -87,17 +93,17 @@ a_block_in_use_by_another_stream_is_not_reused (void **state)
       MemoryUse use;
 
       fixture_end_of_step (timeline, 0, 0, 100);
-      fixture_change (timeline, 0, MEMORY_UNSHARDED_PARAMS, 8, 0, 1, UNIT_FIRST_BLOCK);
-      fixture_change (timeline, 10, MEMORY_UNSHARDED_PARAMS, -8, 40, 1, UNIT_FIRST_BLOCK);
-      fixture_change (timeline, cases[i].alloc_at, MEMORY_UNSHARDED_PARAMS, 8, 0, 1,
+      fixture_change (timeline, 0, MEMORY_UNSHARDED_PARAMS, 16 * MIB, 0, 1, UNIT_FIRST_BLOCK);
+      fixture_change (timeline, 10, MEMORY_UNSHARDED_PARAMS, -16 * MIB, 40, 1, UNIT_FIRST_BLOCK);
+      fixture_change (timeline, cases[i].alloc_at, MEMORY_UNSHARDED_PARAMS, 16 * MIB, 0, 1,
                       UNIT_FIRST_BLOCK + 1);
-      memory_measure (timeline, &use);
-      assert_int_equal (use.reserved, cases[i].reserved);
-      assert_int_equal (use.peaks[PEAK_IN_FIRST_STEP].allocated, 8);
+      memory_measure (timeline, &classic, &use);
+      assert_int_equal (use.reserved, cases[i].reserved * MIB);
+      assert_int_equal (use.peaks[PEAK_IN_FIRST_STEP].allocated, 16 * MIB);
     }
 }
 
-/* Pool 0 held 10 and gave them back before pool 1 took 10: 20 stay reserved,
+/* Pool 0 held 10 MiB and has them back before pool 1 takes 10: 20 stay reserved,
  * though never more than 10 were allocated. */
 static void
 blocks_never_move_between_pools (void **state)
@@ -107,36 +113,110 @@ blocks_never_move_between_pools (void **state)
   (void)state;
 
   fixture_end_of_step (timeline, 0, 0, 100);
-  fixture_change (timeline, 0, MEMORY_ACTIVATIONS, 10, 0, 0, UNIT_ROOT);
-  fixture_change (timeline, 5, MEMORY_ACTIVATIONS, -10, 5, 0, UNIT_ROOT);
-  fixture_change (timeline, 6, MEMORY_COMM_BUFFERS, 10, 0, 1, UNIT_ROOT);
-  memory_measure (timeline, &use);
-  assert_int_equal (use.reserved, 20);
-  assert_int_equal (use.peaks[PEAK_IN_FIRST_STEP].allocated, 10);
+  fixture_change (timeline, 0, MEMORY_ACTIVATIONS, 10 * MIB, 0, 0, UNIT_ROOT);
+  fixture_change (timeline, 5, MEMORY_ACTIVATIONS, -10 * MIB, 5, 0, UNIT_ROOT);
+  fixture_change (timeline, 6, MEMORY_COMM_BUFFERS, 10 * MIB, 0, 1, UNIT_ROOT);
+  memory_measure (timeline, &classic, &use);
+  assert_int_equal (use.reserved, 20 * MIB);
+  assert_int_equal (use.reserved_by_pool[0], 10 * MIB);
+  assert_int_equal (use.reserved_by_pool[1], 10 * MIB);
+  assert_int_equal (use.peaks[PEAK_IN_FIRST_STEP].allocated, 10 * MIB);
 }
 
-/* Three blocks of 4, freed at 10 and reusable at 30, 20 and 25. An allocation of
- * 2 at 22 finds one free of the three: 2 + 8 waiting, so the pool stays at 12. One
- * of 9 at 26 finds two: 11 in use + 4 waiting = 15. */
+/* Three segments of 12 MiB, freed at 10 and reusable at 30, 20 and 25. 11 MiB at 22
+ * fit into the one that is free; of two more at 26 one finds the second. */
 static void
 frees_become_reusable_in_order_of_time (void **state)
+{
+  g_autoptr (Timeline) timeline = fixture_timeline ();
+  static const SimTime reusable[] = { 30, 20, 25 };
+  MemoryUse use;
+  (void)state;
+
+  fixture_end_of_step (timeline, 0, 0, 100);
+  for (guint i = 0; i < 3; i++)
+    fixture_change (timeline, 0, MEMORY_OTHER, 12 * MIB, 0, 0, UNIT_ROOT);
+  for (guint i = 0; i < 3; i++)
+    fixture_change (timeline, 10, MEMORY_OTHER, -12 * MIB, reusable[i], 0, UNIT_ROOT);
+  fixture_change (timeline, 22, MEMORY_OTHER, 11 * MIB, 0, 0, UNIT_ROOT);
+  memory_measure (timeline, &classic, &use);
+  assert_int_equal (use.reserved, 36 * MIB);
+  fixture_change (timeline, 26, MEMORY_OTHER, 11 * MIB, 0, 0, UNIT_ROOT);
+  memory_measure (timeline, &classic, &use);
+  assert_int_equal (use.reserved, 36 * MIB);
+  fixture_change (timeline, 26, MEMORY_OTHER, 11 * MIB, 0, 0, UNIT_ROOT);
+  memory_measure (timeline, &classic, &use);
+  assert_int_equal (use.reserved, 48 * MIB); /* 11 round up to 12 */
+}
+
+/* 1 MiB lies in a segment of 2, 3 in one of 20, 33 in one of 34. Expandable
+ * segments grow by pages of 2 and 20: the large pool's 36 take 40. */
+static void
+segments_have_their_sizes (void **state)
 {
   g_autoptr (Timeline) timeline = fixture_timeline ();
   MemoryUse use;
   (void)state;
 
   fixture_end_of_step (timeline, 0, 0, 100);
-  for (guint i = 0; i < 3; i++)
-    fixture_change (timeline, 0, MEMORY_OTHER, 4, 0, 0, UNIT_ROOT);
-  fixture_change (timeline, 10, MEMORY_OTHER, -4, 30, 0, UNIT_ROOT);
-  fixture_change (timeline, 10, MEMORY_OTHER, -4, 20, 0, UNIT_ROOT);
-  fixture_change (timeline, 10, MEMORY_OTHER, -4, 25, 0, UNIT_ROOT);
-  fixture_change (timeline, 22, MEMORY_OTHER, 2, 0, 0, UNIT_ROOT);
-  memory_measure (timeline, &use);
-  assert_int_equal (use.reserved, 12);
-  fixture_change (timeline, 26, MEMORY_OTHER, 9, 0, 0, UNIT_ROOT);
-  memory_measure (timeline, &use);
-  assert_int_equal (use.reserved, 15);
+  fixture_change (timeline, 0, MEMORY_OTHER, 1 * MIB, 0, 0, UNIT_ROOT);
+  fixture_change (timeline, 0, MEMORY_OTHER, 3 * MIB, 0, 0, UNIT_ROOT);
+  fixture_change (timeline, 0, MEMORY_OTHER, 33 * MIB, 0, 0, UNIT_ROOT);
+  memory_measure (timeline, &classic, &use);
+  assert_int_equal (use.reserved, (2 + 20 + 34) * MIB);
+  memory_measure (timeline, &expandable, &use);
+  assert_int_equal (use.reserved, (2 + 40) * MIB);
+}
+
+/* 40 and 40 are freed before 80 are wanted. Two segments do not hold them, one
+ * that can grow does. */
+static void
+only_expandable_segments_join (void **state)
+{
+  g_autoptr (Timeline) timeline = fixture_timeline ();
+  MemoryUse use;
+  (void)state;
+
+  fixture_end_of_step (timeline, 0, 0, 100);
+  for (guint i = 0; i < 2; i++)
+    fixture_change (timeline, 0, MEMORY_OTHER, 40 * MIB, 0, 0, UNIT_ROOT);
+  for (guint i = 0; i < 2; i++)
+    fixture_change (timeline, 1, MEMORY_OTHER, -40 * MIB, 1, 0, UNIT_ROOT);
+  fixture_change (timeline, 2, MEMORY_OTHER, 80 * MIB, 0, 0, UNIT_ROOT);
+  memory_measure (timeline, &classic, &use);
+  assert_int_equal (use.reserved, 160 * MIB);
+  memory_measure (timeline, &expandable, &use);
+  assert_int_equal (use.reserved, 80 * MIB);
+}
+
+/* The same with 120 MiB to have: the two are given back, once, and 80 is what is
+ * left. With 70 nothing helps, and there would have to be 160 (or 80). */
+static void
+near_capacity_what_is_cached_is_given_back (void **state)
+{
+  g_autoptr (Timeline) timeline = fixture_timeline ();
+  MemoryUse use;
+  (void)state;
+
+  fixture_end_of_step (timeline, 0, 0, 100);
+  for (guint i = 0; i < 2; i++)
+    fixture_change (timeline, 0, MEMORY_OTHER, 40 * MIB, 0, 0, UNIT_ROOT);
+  for (guint i = 0; i < 2; i++)
+    fixture_change (timeline, 1, MEMORY_OTHER, -40 * MIB, 50, 0, UNIT_ROOT);
+  fixture_change (timeline, 2, MEMORY_OTHER, 80 * MIB, 0, 1, UNIT_ROOT);
+  for (guint i = 0; i < 2; i++)
+    {
+      AllocatorRules rules = { .expandable_segments = i == 1, .capacity_bytes = 120 * MIB };
+
+      memory_measure (timeline, &rules, &use);
+      assert_int_equal (use.reserved, 80 * MIB);
+      assert_int_equal (use.retries, 1);
+      assert_false (use.out_of_memory);
+      rules.capacity_bytes = 70 * MIB;
+      memory_measure (timeline, &rules, &use);
+      assert_int_equal (use.reserved, 160 * MIB);
+      assert_true (use.out_of_memory);
+    }
 }
 
 int
@@ -148,6 +228,9 @@ main (void)
     cmocka_unit_test (a_block_in_use_by_another_stream_is_not_reused),
     cmocka_unit_test (blocks_never_move_between_pools),
     cmocka_unit_test (frees_become_reusable_in_order_of_time),
+    cmocka_unit_test (segments_have_their_sizes),
+    cmocka_unit_test (only_expandable_segments_join),
+    cmocka_unit_test (near_capacity_what_is_cached_is_given_back),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -59,6 +59,27 @@ fixture_reduce_scatter (Timeline *timeline, SimTime start, SimTime end)
                          UNIT_FIRST_BLOCK, start, end);
 }
 
+/* The buffer of a change: a new one, or for a free the oldest of its size and pool that is there.
+ */
+static inline guint32
+fixture_buffer (const Timeline *timeline, gint64 bytes, guint8 pool)
+{
+  const GArray *changes = timeline->changes;
+
+  for (guint i = 0; bytes < 0 && i < changes->len; i++)
+    {
+      const MemoryChange *alloc = &g_array_index (changes, MemoryChange, i);
+      gboolean freed = FALSE;
+
+      for (guint j = i + 1; j < changes->len; j++)
+        freed = freed || g_array_index (changes, MemoryChange, j).buffer == alloc->buffer;
+      if (alloc->bytes == -bytes && alloc->pool == pool && !freed)
+        return alloc->buffer;
+    }
+  g_assert (bytes >= 0);
+  return changes->len;
+}
+
 static inline void
 fixture_change (Timeline *timeline, SimTime time, MemoryKind kind, gint64 bytes, SimTime reusable,
                 guint8 pool, guint32 unit)
@@ -66,6 +87,7 @@ fixture_change (Timeline *timeline, SimTime time, MemoryKind kind, gint64 bytes,
   MemoryChange change = { .time = time,
                           .reusable = reusable,
                           .bytes = bytes,
+                          .buffer = fixture_buffer (timeline, bytes, pool),
                           .unit = unit,
                           .kind = (guint8)kind,
                           .pool = pool };

@@ -189,6 +189,7 @@ typedef struct
   NormKernels norms;
   LossKernels loss;
   guint train_metrics;     /* cross-entropies of the logits besides the loss */
+  gboolean expandable_segments; /* of the caching allocator */
   gboolean synchronizes;   /* the host waits for the GPU at the end of a step */
   gint64 step_overhead_ps; /* host time between steps */
 } SoftwareConfig;

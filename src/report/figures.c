@@ -222,10 +222,13 @@ why_it_does_not_fit (const Figures *figures, const RunFacts *facts)
 static void
 measure_memory (const Timeline *timeline, const RunFacts *facts, Figures *figures)
 {
-  memory_measure (timeline, &figures->memory);
+  const AllocatorRules rules = { .expandable_segments = facts->expandable_segments,
+                                 .capacity_bytes = facts->capacity_bytes };
+
+  memory_measure (timeline, &rules, &figures->memory);
   figures->peak_allocated_bytes = figures->memory.peaks[figures->memory.phase].allocated;
   figures->peak_reserved_bytes = figures->memory.reserved;
-  figures->fits = figures->peak_reserved_bytes <= facts->capacity_bytes;
+  figures->fits = !figures->memory.out_of_memory;
 }
 
 void

@@ -26,6 +26,7 @@ typedef struct
   double hardware_flops_per_token; /* with what is recomputed */
   gint64 capacity_bytes;           /* of GPU memory that PyTorch can have */
   double step_error; /* nine of ten steps are within this share of the prediction; NaN: unknown */
+  gboolean expandable_segments; /* how its allocator was told to take it */
 } RunFacts;
 
 /* Counts and bytes of one unit, or of all, per rank and step: the mean of the
@@ -51,7 +52,7 @@ typedef struct
   double busy_s[N_TIMELINE_OPS];    /* of the compute stream, by op, per step */
   double exposed_s[N_TIMELINE_OPS]; /* by collective, per step; all-reduce with clipping's */
   gint64 peak_allocated_bytes, peak_reserved_bytes; /* -1: a recording does not tell */
-  gboolean fits;                                    /* peak_reserved_bytes is within the capacity */
+  gboolean fits;                                    /* the allocator never ran out of memory */
   MemoryUse memory;
   UnitFigures *units; /* those with any collective, in the order of their numbers */
   guint n_units;

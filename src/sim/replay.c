@@ -137,6 +137,7 @@ change_memory (Replay *replay, const Instruction *instruction)
   MemoryChange change = { .time = replay->host,
                           .reusable = replay->host,
                           .bytes = alloc ? instruction->bytes : -instruction->bytes,
+                          .buffer = instruction->id,
                           .unit = instruction->label.unit,
                           .kind = instruction->detail,
                           .pool = instruction->stream };

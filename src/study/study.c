@@ -40,6 +40,7 @@ gather_facts (const Scenario *scenario, const StepCost *cost, RunFacts *facts)
     = cost->model_flops_per_token + recomputed_flops_per_token (scenario, cost),
     .capacity_bytes = scenario->gpu.memory_bytes - scenario->gpu.reserved_memory_bytes,
     .step_error = step_error (scenario),
+    .expandable_segments = scenario->software.expandable_segments,
   };
 }
 

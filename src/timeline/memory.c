@@ -66,75 +66,66 @@ measure_allocated (const Timeline *timeline, MemoryUse *use)
 
 /* ---- reserved ---- */
 
-/* The caching allocator keeps a pool a stream and never gives back to CUDA what
- * a pool once held (c10/cuda/CUDACachingAllocator.cpp). */
-typedef struct
+static guint
+first_change_of_last_step (const Timeline *timeline)
 {
-  gint64 in_use;
-  gint64 waiting; /* freed, but a stream that used it is not past it */
-  gint64 most;
-  const MemoryChange **frees; /* by the time from which they are reusable */
-  guint next_free, n_frees, room;
-} Pool;
-
-static void
-pool_free (Pool *pool, const MemoryChange *change)
-{
-  guint at = pool->n_frees;
-
-  if (pool->n_frees == pool->room)
-    {
-      pool->room = MAX (2 * pool->room, 256);
-      pool->frees = g_renew (const MemoryChange *, pool->frees, pool->room);
-    }
-  pool->in_use += change->bytes;
-  pool->waiting -= change->bytes;
-  /* Streams go forward, so the place is at or near the end. */
-  for (; at > pool->next_free && pool->frees[at - 1]->reusable > change->reusable; at--)
-    pool->frees[at] = pool->frees[at - 1];
-  pool->frees[at] = change;
-  pool->n_frees++;
+  return timeline->steps->len > 0 ? timeline_step (timeline, timeline->steps->len - 1)->first_change
+                                  : 0;
 }
 
 static void
-pool_alloc (Pool *pool, const MemoryChange *change)
+play (const Timeline *timeline, const AllocatorRules *rules, MemoryUse *use)
 {
-  while (pool->next_free < pool->n_frees && pool->frees[pool->next_free]->reusable <= change->time)
-    pool->waiting += pool->frees[pool->next_free++]->bytes;
-  pool->in_use += change->bytes;
-  pool->most = MAX (pool->most, pool->in_use + pool->waiting);
-}
+  g_autoptr (Allocator) allocator = allocator_new (rules);
+  const guint last_step = first_change_of_last_step (timeline);
+  guint retries_before = 0;
 
-static gint64
-measure_reserved (const Timeline *timeline)
-{
-  Pool pools[G_MAXUINT8 + 1] = { 0 };
-  gint64 reserved = 0;
-
-  for (guint i = 0; i < timeline->changes->len; i++)
+  use->reserved = 0;
+  for (guint i = 0; i < timeline->changes->len && allocator_n_failures (allocator) == 0; i++)
     {
       const MemoryChange *change = change_at (timeline, i);
-      Pool *pool = &pools[change->pool];
 
+      if (i == last_step)
+        retries_before = allocator_n_retries (allocator);
       if (change->bytes < 0)
-        pool_free (pool, change);
+        allocator_give (allocator, change->buffer, change->time, change->reusable);
       else
-        pool_alloc (pool, change);
+        allocator_take (allocator, change->pool, change->buffer, change->bytes, change->time);
+      use->reserved = MAX (use->reserved, allocator_reserved (allocator));
     }
-  for (guint p = 0; p < G_N_ELEMENTS (pools); p++)
-    {
-      reserved += pools[p].most;
-      g_free (pools[p].frees);
-    }
-  return reserved;
+  use->retries = allocator_n_retries (allocator) - retries_before;
+  use->out_of_memory = allocator_n_failures (allocator) > 0;
+  for (guint i = 0; i < ALLOCATOR_STREAMS; i++)
+    use->reserved_by_pool[i] = allocator_reserved_of (allocator, i);
+}
+
+/* What the job would like to reserve; where that is more than there is, what it gets
+ * by with. Out of memory, the wish stands: it says how much there would have to be. */
+static void
+measure_reserved (const Timeline *timeline, const AllocatorRules *rules, MemoryUse *use)
+{
+  AllocatorRules without_limit = *rules;
+  MemoryUse limited = { 0 };
+
+  without_limit.capacity_bytes = 0;
+  play (timeline, &without_limit, use);
+  if (rules->capacity_bytes <= 0 || use->reserved <= rules->capacity_bytes)
+    return;
+  play (timeline, rules, &limited);
+  use->retries = limited.retries;
+  use->out_of_memory = limited.out_of_memory;
+  if (limited.out_of_memory)
+    return;
+  use->reserved = limited.reserved;
+  memcpy (use->reserved_by_pool, limited.reserved_by_pool, sizeof use->reserved_by_pool);
 }
 
 void
-memory_measure (const Timeline *timeline, MemoryUse *use)
+memory_measure (const Timeline *timeline, const AllocatorRules *rules, MemoryUse *use)
 {
   *use = (MemoryUse){ 0 };
   measure_allocated (timeline, use);
-  use->reserved = measure_reserved (timeline);
+  measure_reserved (timeline, rules, use);
 }
 
 const char *

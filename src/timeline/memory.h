@@ -1,9 +1,10 @@
 /* Memory of one rank over time, from the changes of a timeline. "Allocated" is
  * what torch.cuda.memory_allocated() would say: it follows the host. "Reserved"
- * estimates torch.cuda.memory_reserved(): for each stream's pool the most that
- * was in use or still waiting for a stream that had used it. */
+ * is torch.cuda.max_memory_reserved(): what the caching allocator asks of CUDA for
+ * these allocations. */
 #pragma once
 
+#include "timeline/allocator.h"
 #include "timeline/timeline.h"
 
 typedef enum
@@ -35,10 +36,15 @@ typedef struct
   /* By PeakPhase; allocated 0 where the run had no such phase. A phase begins at
    * the level at which the one before it ended. */
   MemoryPeak peaks[N_PEAK_PHASES];
-  PeakPhase phase; /* of the highest; the later one of equals */
-  gint64 reserved; /* estimate over the whole run */
+  PeakPhase phase;                            /* of the highest; the later one of equals */
+  gint64 reserved;                            /* the most of the whole run */
+  gint64 reserved_by_pool[ALLOCATOR_STREAMS]; /* of which at the end, by stream */
+  /* Of the last step: how often the allocator waited for the device and gave back
+   * what it had cached, because all that @rules allow was reserved. */
+  guint retries;
+  gboolean out_of_memory; /* even that did not help; @reserved is what there would have to be */
 } MemoryUse;
 
-void memory_measure (const Timeline *timeline, MemoryUse *use);
+void memory_measure (const Timeline *timeline, const AllocatorRules *rules, MemoryUse *use);
 
 const char *peak_phase_name (PeakPhase phase); /* "load", "first_step", "steady_step" */

@@ -40,6 +40,7 @@ typedef struct
   SimTime time;     /* the host's, as PyTorch's allocator counts: it may run ahead of the device */
   SimTime reusable; /* of a free: when the last stream that used the block is past it */
   gint64 bytes;     /* negative: a free */
+  guint32 buffer;   /* the same number in its allocation and its free */
   guint32 unit;
   guint8 kind; /* MemoryKind */
   guint8 pool; /* stream whose pool the block belongs to; index into stream_names */

@@ -1,0 +1,540 @@
+#include <config.h>
+
+#include "timeline/allocator.h"
+
+#define NONE          G_MAXUINT32
+#define MIN_BLOCK     512
+#define SMALL_REQUEST (G_GINT64_CONSTANT (1) << 20) /* at most; from the small pool */
+#define SMALL_SEGMENT (G_GINT64_CONSTANT (2) << 20)
+#define LARGE_SEGMENT (G_GINT64_CONSTANT (20) << 20) /* for requests below… */
+#define WHOLE_SEGMENT (G_GINT64_CONSTANT (10) << 20) /* …this; others have one to themselves */
+#define WHOLE_ROUND   (G_GINT64_CONSTANT (2) << 20)
+
+typedef enum
+{
+  BLOCK_SPARE, /* a record without a block */
+  BLOCK_IN_USE,
+  BLOCK_WAITING, /* freed, but a stream that used it is not past it */
+  BLOCK_FREE,
+  BLOCK_UNMAPPED /* an address range of an expandable segment that CUDA has back */
+} BlockState;
+
+/* A piece of a segment; its neighbours there are @previous and @next. */
+typedef struct
+{
+  gint64 bytes;
+  SimTime reusable;
+  guint64 segment; /* the segment's number: older segments are preferred among equals */
+  guint32 previous, next;
+  guint8 state, pool;
+} Block;
+
+typedef struct
+{
+  GArray *idle[2]; /* guint32: its free and its unmapped blocks, the smallest first */
+  gint64 reserved;
+  guint32 tail; /* the last block of an expandable segment */
+} Pool;
+
+struct _Allocator
+{
+  AllocatorRules rules;
+  Pool pools[2 * ALLOCATOR_STREAMS]; /* large and small of each stream */
+  GArray *blocks;                    /* Block */
+  GArray *spare;                     /* guint32 */
+  GArray *waiting;                   /* guint32, by the time from which they are reusable */
+  guint first_waiting;
+  GArray *of_buffer; /* guint32, by buffer */
+  gint64 reserved;
+  guint64 n_segments;
+  guint n_retries, n_failures;
+};
+
+static GArray *
+new_list (void)
+{
+  return g_array_new (FALSE, FALSE, sizeof (guint32));
+}
+
+Allocator *
+allocator_new (const AllocatorRules *rules)
+{
+  Allocator *allocator = g_new0 (Allocator, 1);
+
+  allocator->rules = *rules;
+  for (guint i = 0; i < G_N_ELEMENTS (allocator->pools); i++)
+    allocator->pools[i] = (Pool){ .idle = { new_list (), new_list () }, .tail = NONE };
+  allocator->blocks = g_array_new (FALSE, FALSE, sizeof (Block));
+  allocator->spare = new_list ();
+  allocator->waiting = new_list ();
+  allocator->of_buffer = new_list ();
+  return allocator;
+}
+
+void
+allocator_free (Allocator *allocator)
+{
+  if (allocator == NULL)
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (allocator->pools); i++)
+    {
+      g_array_unref (allocator->pools[i].idle[0]);
+      g_array_unref (allocator->pools[i].idle[1]);
+    }
+  g_array_unref (allocator->blocks);
+  g_array_unref (allocator->spare);
+  g_array_unref (allocator->waiting);
+  g_array_unref (allocator->of_buffer);
+  g_free (allocator);
+}
+
+/* ---- lists of blocks ---- */
+
+static Block *
+block_at (const Allocator *allocator, guint32 index)
+{
+  return &g_array_index (allocator->blocks, Block, index);
+}
+
+static guint32
+entry (const GArray *list, guint at)
+{
+  return g_array_index (list, guint32, at);
+}
+
+/* By size; among equals the older segment, and then any fixed order. */
+static gboolean
+comes_before (const Allocator *allocator, guint32 a, guint32 b)
+{
+  const Block *one = block_at (allocator, a), *other = block_at (allocator, b);
+
+  if (one->bytes != other->bytes)
+    return one->bytes < other->bytes;
+  if (one->segment != other->segment)
+    return one->segment < other->segment;
+  return a < b;
+}
+
+static GArray *
+idle_list (const Allocator *allocator, guint32 index, BlockState state)
+{
+  return allocator->pools[block_at (allocator, index)->pool].idle[state == BLOCK_UNMAPPED];
+}
+
+/* Where @index stands in the list or belongs. */
+static guint
+place_of (const Allocator *allocator, const GArray *list, guint32 index)
+{
+  guint from = 0, to = list->len;
+
+  while (from < to)
+    {
+      const guint middle = (from + to) / 2;
+
+      if (comes_before (allocator, entry (list, middle), index))
+        from = middle + 1;
+      else
+        to = middle;
+    }
+  return from;
+}
+
+static void
+take_from_list (Allocator *allocator, guint32 index)
+{
+  GArray *list = idle_list (allocator, index, block_at (allocator, index)->state);
+  const guint at = place_of (allocator, list, index);
+
+  g_assert (at < list->len && entry (list, at) == index);
+  g_array_remove_index (list, at);
+}
+
+static void
+put_on_list (Allocator *allocator, guint32 index, BlockState state)
+{
+  GArray *list = idle_list (allocator, index, state);
+
+  block_at (allocator, index)->state = (guint8)state;
+  g_array_insert_val (list, place_of (allocator, list, index), index);
+}
+
+static guint32
+new_block (Allocator *allocator, const Block *block)
+{
+  guint32 index = allocator->blocks->len;
+
+  if (allocator->spare->len == 0)
+    {
+      g_array_append_val (allocator->blocks, *block);
+      return index;
+    }
+  index = entry (allocator->spare, allocator->spare->len - 1);
+  g_array_set_size (allocator->spare, allocator->spare->len - 1);
+  *block_at (allocator, index) = *block;
+  return index;
+}
+
+/* Joins @index with the block behind it, which is on no list. */
+static void
+swallow_next (Allocator *allocator, guint32 index)
+{
+  Block *block = block_at (allocator, index);
+  const guint32 eaten = block->next;
+  Block *next = block_at (allocator, eaten);
+  Pool *pool = &allocator->pools[block->pool];
+
+  block->bytes += next->bytes;
+  block->next = next->next;
+  if (next->next != NONE)
+    block_at (allocator, next->next)->previous = index;
+  if (pool->tail == eaten)
+    pool->tail = index;
+  next->state = BLOCK_SPARE;
+  g_array_append_val (allocator->spare, eaten);
+}
+
+static gboolean
+is_in_state (const Allocator *allocator, guint32 index, BlockState state)
+{
+  return index != NONE && block_at (allocator, index)->state == state;
+}
+
+/* Puts a block on its pool's list in @state, as one with neighbours in the same. */
+static void
+set_idle (Allocator *allocator, guint32 index, BlockState state)
+{
+  const guint32 previous = block_at (allocator, index)->previous;
+
+  if (is_in_state (allocator, block_at (allocator, index)->next, state))
+    {
+      take_from_list (allocator, block_at (allocator, index)->next);
+      swallow_next (allocator, index);
+    }
+  if (is_in_state (allocator, previous, state))
+    {
+      take_from_list (allocator, previous);
+      swallow_next (allocator, previous);
+      index = previous;
+    }
+  put_on_list (allocator, index, state);
+}
+
+/* Leaves @bytes in a block that is on no list; the rest becomes a block in @state. */
+static void
+split (Allocator *allocator, guint32 index, gint64 bytes, BlockState state)
+{
+  const Block whole = *block_at (allocator, index);
+  Block rest = whole;
+
+  rest.bytes = whole.bytes - bytes;
+  rest.previous = index;
+  rest.state = BLOCK_IN_USE;
+  const guint32 other = new_block (allocator, &rest);
+  block_at (allocator, index)->bytes = bytes;
+  block_at (allocator, index)->next = other;
+  if (whole.next != NONE)
+    block_at (allocator, whole.next)->previous = other;
+  if (allocator->pools[whole.pool].tail == index)
+    allocator->pools[whole.pool].tail = other;
+  set_idle (allocator, other, state);
+}
+
+/* ---- growing and giving back ---- */
+
+static gint64
+round_up (gint64 bytes, gint64 unit)
+{
+  return (bytes + unit - 1) / unit * unit;
+}
+
+static gint64
+segment_bytes (const Allocator *allocator, gint64 bytes)
+{
+  if (bytes <= SMALL_REQUEST)
+    return round_up (bytes, SMALL_SEGMENT);
+  if (allocator->rules.expandable_segments)
+    return round_up (bytes, LARGE_SEGMENT);
+  return bytes < WHOLE_SEGMENT ? LARGE_SEGMENT : round_up (bytes, WHOLE_ROUND);
+}
+
+static void
+release_waiting (Allocator *allocator, SimTime now)
+{
+  GArray *waiting = allocator->waiting;
+
+  while (allocator->first_waiting < waiting->len)
+    {
+      const guint32 index = entry (waiting, allocator->first_waiting);
+
+      if (block_at (allocator, index)->reusable > now)
+        return;
+      allocator->first_waiting++;
+      set_idle (allocator, index, BLOCK_FREE);
+    }
+  allocator->first_waiting = 0;
+  g_array_set_size (waiting, 0);
+}
+
+/* Streams go forward, so the place is at or near the end. */
+static void
+let_wait (Allocator *allocator, guint32 index, SimTime reusable)
+{
+  guint at = allocator->waiting->len;
+
+  block_at (allocator, index)->state = BLOCK_WAITING;
+  block_at (allocator, index)->reusable = reusable;
+  while (at > allocator->first_waiting
+         && block_at (allocator, entry (allocator->waiting, at - 1))->reusable > reusable)
+    at--;
+  g_array_insert_val (allocator->waiting, at, index);
+}
+
+/* A free block as far as CUDA can have it back: a whole segment, or of an
+ * expandable one the whole pages. */
+static gint64
+returnable_bytes (const Allocator *allocator, const Block *block)
+{
+  if (!allocator->rules.expandable_segments)
+    return block->previous == NONE && block->next == NONE ? block->bytes : 0;
+  const gint64 page = block->pool % 2 == 1 ? SMALL_SEGMENT : LARGE_SEGMENT;
+  return block->bytes / page * page;
+}
+
+/* Asks CUDA for memory, or (negative) gives it back. */
+static void
+reserve (Allocator *allocator, Pool *pool, gint64 bytes)
+{
+  pool->reserved += bytes;
+  allocator->reserved += bytes;
+}
+
+static void
+drop_segment (Allocator *allocator, guint32 index)
+{
+  block_at (allocator, index)->state = BLOCK_SPARE;
+  g_array_append_val (allocator->spare, index);
+}
+
+static void
+unmap (Allocator *allocator, guint32 index, gint64 bytes)
+{
+  block_at (allocator, index)->state = BLOCK_IN_USE;
+  if (bytes < block_at (allocator, index)->bytes)
+    split (allocator, index, bytes, BLOCK_FREE);
+  set_idle (allocator, index, BLOCK_UNMAPPED);
+}
+
+static void
+give_back (Allocator *allocator, guint32 index)
+{
+  const Block *block = block_at (allocator, index);
+  Pool *pool = &allocator->pools[block->pool];
+  const gint64 bytes = returnable_bytes (allocator, block);
+
+  if (block->state != BLOCK_FREE || bytes == 0)
+    return;
+  reserve (allocator, pool, -bytes);
+  take_from_list (allocator, index);
+  if (allocator->rules.expandable_segments)
+    unmap (allocator, index, bytes);
+  else
+    drop_segment (allocator, index);
+}
+
+/* emptyCache behind a device synchronisation: nothing waits any more. */
+static void
+give_back_cached (Allocator *allocator)
+{
+  const guint32 n_blocks = allocator->blocks->len;
+
+  release_waiting (allocator, G_MAXINT64);
+  for (guint32 index = 0; index < n_blocks; index++)
+    give_back (allocator, index);
+}
+
+static gboolean
+is_out_of_memory (const Allocator *allocator, gint64 bytes)
+{
+  return allocator->rules.capacity_bytes > 0
+         && allocator->reserved + bytes > allocator->rules.capacity_bytes;
+}
+
+static guint32
+new_segment (Allocator *allocator, guint8 number, gint64 bytes)
+{
+  reserve (allocator, &allocator->pools[number], bytes);
+  return new_block (allocator, &(Block){ .bytes = bytes,
+                                         .segment = allocator->n_segments++,
+                                         .previous = NONE,
+                                         .next = NONE,
+                                         .state = BLOCK_IN_USE,
+                                         .pool = number });
+}
+
+/* The end of the pool's one segment, free or not, grown to @bytes. */
+static guint32
+grow_tail (Allocator *allocator, guint8 number, gint64 bytes)
+{
+  Pool *pool = &allocator->pools[number];
+  guint32 tail = pool->tail;
+
+  if (tail == NONE)
+    return pool->tail = new_segment (allocator, number, segment_bytes (allocator, bytes));
+  if (block_at (allocator, tail)->state == BLOCK_FREE)
+    {
+      const gint64 more = segment_bytes (allocator, bytes - block_at (allocator, tail)->bytes);
+
+      take_from_list (allocator, tail);
+      reserve (allocator, pool, more);
+      block_at (allocator, tail)->bytes += more;
+      return tail;
+    }
+  const guint32 index = new_segment (allocator, number, segment_bytes (allocator, bytes));
+  block_at (allocator, index)->previous = tail;
+  block_at (allocator, tail)->next = index;
+  return pool->tail = index;
+}
+
+/* ---- finding ---- */
+
+/* The smallest block of the pool in @state that holds @bytes, taken from the list;
+ * or NONE. The tail of an expandable segment counts as large as it could grow. */
+static guint32
+find (Allocator *allocator, guint8 number, gint64 bytes, BlockState state)
+{
+  const Pool *pool = &allocator->pools[number];
+  const GArray *list = pool->idle[state == BLOCK_UNMAPPED];
+  guint from = 0, to = list->len;
+  guint32 found;
+
+  while (from < to)
+    {
+      const guint middle = (from + to) / 2;
+
+      if (block_at (allocator, entry (list, middle))->bytes < bytes)
+        from = middle + 1;
+      else
+        to = middle;
+    }
+  if (from == list->len)
+    return NONE;
+  found = entry (list, from);
+  if (found == pool->tail && from + 1 < list->len)
+    found = entry (list, from + 1);
+  take_from_list (allocator, found);
+  block_at (allocator, found)->state = BLOCK_IN_USE;
+  return found;
+}
+
+/* From CUDA: into a hole that an expandable segment has, else at its end. */
+static guint32
+map_more (Allocator *allocator, guint8 number, gint64 bytes)
+{
+  const gint64 whole = segment_bytes (allocator, bytes);
+
+  if (!allocator->rules.expandable_segments)
+    return new_segment (allocator, number, whole);
+  const guint32 hole = find (allocator, number, whole, BLOCK_UNMAPPED);
+  if (hole == NONE)
+    return grow_tail (allocator, number, bytes);
+  if (block_at (allocator, hole)->bytes > whole)
+    split (allocator, hole, whole, BLOCK_UNMAPPED);
+  reserve (allocator, &allocator->pools[number], whole);
+  return hole;
+}
+
+static guint32
+obtain (Allocator *allocator, guint8 number, gint64 bytes)
+{
+  guint32 index = find (allocator, number, bytes, BLOCK_FREE);
+
+  if (index != NONE)
+    return index;
+  if (is_out_of_memory (allocator, segment_bytes (allocator, bytes)))
+    {
+      give_back_cached (allocator);
+      allocator->n_retries++;
+      index = find (allocator, number, bytes, BLOCK_FREE); /* what waited is free now */
+      if (index != NONE)
+        return index;
+      allocator->n_failures += is_out_of_memory (allocator, segment_bytes (allocator, bytes));
+    }
+  return map_more (allocator, number, bytes);
+}
+
+/* ---- the allocator ---- */
+
+static guint32 *
+block_of_buffer (Allocator *allocator, guint32 buffer)
+{
+  if (buffer >= allocator->of_buffer->len)
+    {
+      const guint from = allocator->of_buffer->len;
+
+      g_array_set_size (allocator->of_buffer, MAX (2 * from, buffer + 1));
+      for (guint i = from; i < allocator->of_buffer->len; i++)
+        g_array_index (allocator->of_buffer, guint32, i) = NONE;
+    }
+  return &g_array_index (allocator->of_buffer, guint32, buffer);
+}
+
+void
+allocator_take (Allocator *allocator, guint stream, guint32 buffer, gint64 bytes, SimTime now)
+{
+  g_assert (stream < ALLOCATOR_STREAMS);
+  if (bytes == 0)
+    return;
+  bytes = round_up (bytes, MIN_BLOCK);
+  const gboolean is_small = bytes <= SMALL_REQUEST;
+  const gint64 least_rest
+      = is_small || allocator->rules.expandable_segments ? MIN_BLOCK : SMALL_REQUEST + 1;
+
+  release_waiting (allocator, now);
+  const guint32 index = obtain (allocator, (guint8)(2 * stream + is_small), bytes);
+  block_at (allocator, index)->state = BLOCK_IN_USE;
+  if (block_at (allocator, index)->bytes - bytes >= least_rest)
+    split (allocator, index, bytes, BLOCK_FREE);
+  *block_of_buffer (allocator, buffer) = index;
+}
+
+void
+allocator_give (Allocator *allocator, guint32 buffer, SimTime now, SimTime reusable)
+{
+  guint32 *of = block_of_buffer (allocator, buffer);
+  const guint32 index = *of;
+
+  if (index == NONE)
+    return;
+  *of = NONE;
+  if (reusable <= now)
+    {
+      set_idle (allocator, index, BLOCK_FREE);
+      return;
+    }
+  let_wait (allocator, index, reusable);
+}
+
+gint64
+allocator_reserved (const Allocator *allocator)
+{
+  return allocator->reserved;
+}
+
+gint64
+allocator_reserved_of (const Allocator *allocator, guint stream)
+{
+  g_assert (stream < ALLOCATOR_STREAMS);
+  return allocator->pools[2 * stream].reserved + allocator->pools[2 * stream + 1].reserved;
+}
+
+guint
+allocator_n_retries (const Allocator *allocator)
+{
+  return allocator->n_retries;
+}
+
+guint
+allocator_n_failures (const Allocator *allocator)
+{
+  return allocator->n_failures;
+}
