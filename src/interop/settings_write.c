@@ -83,6 +83,54 @@ append_checkpointing (GString *text, const CheckpointConfig *checkpoint)
                             checkpoint->every);
 }
 
+static void
+append_wrapping (GString *text, UnitLayout units)
+{
+  g_string_append_printf (text, "  fsdp_auto_wrap_policy: %s\n",
+                          units == UNITS_ONE ? "NO_WRAP" : "TRANSFORMER_BASED_WRAP");
+  if (units == UNITS_EMBED_BLOCKS_HEAD)
+    g_string_append (text, "  # The scenario wraps embedding and head too: name their classes, "
+                           "beside the block's, in\n"
+                           "  # fsdp_transformer_layer_cls_to_wrap.\n");
+}
+
+/* What accelerate has no key for. */
+static void
+append_differences (GString *text, const Scenario *scenario)
+{
+  const FsdpConfig *fsdp = &scenario->fsdp;
+
+  if (fsdp->reduce_dtype != fsdp->param_dtype)
+    g_string_append_printf (text,
+                            "# The scenario reduces gradients in %s; accelerate takes "
+                            "mixed_precision for them as well.\n",
+                            Dtype_words[fsdp->reduce_dtype]);
+  if (fsdp->api == API_FSDP2 && fsdp->reshard_after_forward == RESHARD_AUTO && reshards (fsdp))
+    g_string_append (text, "# The scenario keeps the root gathered after the forward; accelerate "
+                           "reshards it too.\n");
+  if (fsdp->api == API_FSDP1 && is_hybrid (fsdp)
+      && fsdp->shard_group_size != scenario->cluster.gpus_per_node)
+    g_string_append_printf (text,
+                            "# The scenario shards over %u GPUs; FSDP1 under accelerate shards "
+                            "over a node.\n",
+                            fsdp->shard_group_size);
+}
+
+/* accelerate 1.10 and later */
+static void
+append_mesh (GString *text, const Scenario *scenario)
+{
+  const guint shard = scenario->fsdp.shard_group_size;
+
+  g_string_append_printf (text,
+                          "parallelism_config:\n"
+                          "  parallelism_config_dp_replicate_size: %u\n"
+                          "  parallelism_config_dp_shard_size: %u\n"
+                          "  parallelism_config_tp_size: 1\n"
+                          "  parallelism_config_cp_size: 1\n",
+                          scenario_ranks (scenario) / shard, shard);
+}
+
 char *
 settings_accelerate_yaml (const Scenario *scenario)
 {
@@ -108,21 +156,17 @@ settings_accelerate_yaml (const Scenario *scenario)
                           cluster->nodes, scenario_ranks (scenario));
   if (fsdp->api == API_DDP)
     return g_string_free (text, FALSE);
-  if (is_hybrid (fsdp) && fsdp->shard_group_size != cluster->gpus_per_node)
-    g_string_append_printf (text,
-                            "# The scenario shards over %u GPUs; accelerate's hybrid strategies "
-                            "shard over a node.\n",
-                            fsdp->shard_group_size);
+  append_differences (text, scenario);
   if (is_hybrid (fsdp) && fsdp->api == API_FSDP2)
-    g_string_append (text, "# Hybrid sharding in FSDP2 needs a ParallelismConfig in the script.\n");
+    append_mesh (text, scenario);
   g_string_append (text, "fsdp_config:\n");
   if (fsdp->api == API_FSDP1)
     append_fsdp1 (text, fsdp);
   else
     append_fsdp2 (text, fsdp);
   append_checkpointing (text, &scenario->checkpoint);
-  g_string_append (text, "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n"
-                         "  fsdp_cpu_ram_efficient_loading: true\n"
+  append_wrapping (text, fsdp->units);
+  g_string_append (text, "  fsdp_cpu_ram_efficient_loading: true\n"
                          "  fsdp_offload_params: false\n"
                          "  fsdp_state_dict_type: SHARDED_STATE_DICT\n");
   return g_string_free (text, FALSE);
