@@ -17,7 +17,7 @@ load "style.gp"
 owners = "params grads optimizer activations unsharded_params unsharded_grads comm_buffers other"
 array owner_words[8] = ["parameter shards", "gradient shards", "optimizer states", "activations", \
                         "unsharded parameters", "unsharded gradients", "communication buffers", "other"]
-owner_colours = "#4D4D4D #7D7D7D #B5B5B5 #8FBBD9 #F6D48F #5FB59A #D9A6C2 #EEEEEE"
+owner_colours = "#404040 #6C6C6C #959595 #9CC6E3 #F6D48F #5FB59A #D9A6C2 #EEEEEE"
 is_held(i) = strstrt(" " . held . " ", " " . word(owners, i) . " ") > 0
 
 legend_at = left

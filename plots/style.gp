@@ -22,6 +22,7 @@ size_of(factor) = sprintf("%s,%.1f", font, factor * (format eq "svg" ? 14 : form
 text_width(text, factor) = 8.0 * factor * strlen(text)
 set output output
 set encoding utf8
+set minussign
 set datafile separator ","
 
 c_text  = "#222222"

@@ -256,7 +256,7 @@ the_best_of_a_place_fits (void **state)
   assert_float_equal (best[0]->tokens_per_s_per_gpu, 90, 0);
   assert_string_equal (best[1]->status, "refused");
   assert_float_equal (best[2]->tokens_per_s_per_gpu, 120, 0);
-  assert_string_equal (best_of, "; best of training.micro_batch, x.rate");
+  assert_string_equal (best_of, "; best of micro_batch, rate");
   assert_string_equal (cells[3]->status, "does_not_fit"); /* 2 nodes, micro-batch 2 */
   assert_null (cells[4]);                                 /* 8 nodes, micro-batch 2: no row */
 }

@@ -9,11 +9,13 @@
 #include "report/plot_bars.h"
 #include "report/plot_text.h"
 #include "report/step_parts.h"
+#include "report/sweep_grid.h"
 
-#define MOST_ROWS       60 /* bars of one picture */
-#define MOST_SWEEP_ROWS 40 /* of a sweep, which has other pictures */
-#define NAME_LENGTH     44 /* characters of a name beside its bar */
-#define PIXELS_A_GLYPH  7.4
+#define MOST_ROWS         60 /* bars of one picture */
+#define MOST_SWEEP_ROWS   40 /* of a sweep, which has other pictures */
+#define NAME_LENGTH       44 /* characters of a name beside its bar */
+#define SWEEP_NAME_LENGTH 72
+#define PIXELS_A_GLYPH    7.4
 /* Of names and bars together: width in plots/NAME.gp less margins. */
 #define ROW_WIDTH 1200
 /* Parts of a step that are wide enough to be seen, and named in the legend. */
@@ -27,30 +29,22 @@ n_rows_of (const Results *results, guint first)
 
 /* ---- names beside the bars ---- */
 
-/* Of a sweep's row: its variant and the values of the varied keys. */
-static char *
-row_name (const Results *results, const ResultsVariant *variant)
-{
-  g_autoptr (GString) name = g_string_new (variant->name);
-
-  for (guint k = 0; k < g_strv_length (variant->key_values); k++)
-    {
-      const char *dot = strrchr (results->keys[k], '.');
-
-      g_string_append_printf (name, " %s=%s", dot != NULL ? dot + 1 : results->keys[k],
-                              variant->key_values[k]);
-    }
-  return plot_text_shorten (name->str, NAME_LENGTH);
-}
-
 static char **
 row_names (const Results *results, guint first)
 {
+  const gboolean is_sweep = results_is_sweep (results);
+  g_autoptr (SweepGrid) grid = is_sweep ? sweep_grid_new (results) : NULL;
   const guint n = n_rows_of (results, first);
   char **names = g_new0 (char *, n + 1);
 
   for (guint i = 0; i < n; i++)
-    names[i] = row_name (results, results_variant (results, first + i));
+    {
+      const ResultsVariant *variant = results_variant (results, first + i);
+      g_autofree char *words = is_sweep ? sweep_grid_words (grid, variant) : NULL;
+
+      names[i] = is_sweep ? plot_text_shorten (words, SWEEP_NAME_LENGTH)
+                          : plot_text_shorten (variant->name, NAME_LENGTH);
+    }
   return names;
 }
 
@@ -281,7 +275,8 @@ plot_breakdown_add (Pictures *pictures, GError **error)
   GString *script;
   Csv csv;
 
-  if (results_is_sweep (results) && results->variants->len > MOST_SWEEP_ROWS)
+  if (results_is_plan (results)
+      || (results_is_sweep (results) && results->variants->len > MOST_SWEEP_ROWS))
     return TRUE;
   csv_begin (&csv, "row,kind,from_ms,to_ms,text");
   for (guint i = 0; i < n_rows_of (results, 0); i++)

@@ -80,7 +80,7 @@ static gboolean
 copy_shipped (const Pictures *pictures, GError **error)
 {
   static const char *const shipped[]
-      = { "style", "timeline", "memory", "deltas", "breakdown", "curve", "heatmap" };
+      = { "style", "timeline", "memory", "deltas", "breakdown", "curve", "heatmap", "pareto" };
 
   for (guint i = 0; i < G_N_ELEMENTS (shipped); i++)
     {

@@ -8,6 +8,7 @@
 #include "report/format.h"
 #include "report/names.h"
 #include "report/plot_curves.h"
+#include "report/plot_pareto.h"
 #include "report/plot_sweep.h"
 #include "report/plot_text.h"
 
@@ -158,5 +159,7 @@ plot_sweep_add (Pictures *pictures, GError **error)
   grid = sweep_grid_new (pictures->results);
   if (grid->axes->len > 0 && !plot_curves_add (pictures, grid, error))
     return FALSE;
+  if (results_is_plan (pictures->results))
+    return plot_pareto_add (pictures, grid, error);
   return grid->axes->len < 2 || add_heatmaps (pictures, grid, error);
 }

@@ -140,3 +140,9 @@ results_is_sweep (const Results *results)
 {
   return results->keys != NULL && results->keys[0] != NULL;
 }
+
+gboolean
+results_is_plan (const Results *results)
+{
+  return results_is_sweep (results) && isfinite (results_variant (results, 0)->on_front);
+}

@@ -32,6 +32,8 @@ typedef struct
   double capacity_bytes; /* from report.json, or NaN */
   char *scenario, *scenario_sha256, *version;
   char *status, *reason, *peak_phase;
+  /* of training on --tokens, and of a plan; NaN: not in the file */
+  double days, gpu_hours, cost, gpus, meets_limits, on_front;
   char **key_values;               /* of a sweep: one for each of Results.keys */
   double throughput_delta_percent; /* against the first variant; NaN: unknown */
   guint rank;          /* whose timeline and memory follow: the first in the files, the slowest */
@@ -86,3 +88,5 @@ gboolean results_did_run (const ResultsVariant *variant);
 gboolean results_fits (const ResultsVariant *variant);
 /* Whether this is a sweep: the same variants under several values of some keys. */
 gboolean results_is_sweep (const Results *results);
+/* Whether this is a plan, of which only the best rows are there: a sweep as well. */
+gboolean results_is_plan (const Results *results);

@@ -6,8 +6,8 @@
 
 #include "report/results_files.h"
 
-/* NUMBER or TEXT (column, member of ResultsVariant). */
-#define COLUMNS(NUMBER, TEXT)                                                                      \
+/* NUMBER, TEXT or OPTIONAL number (column, member of ResultsVariant). */
+#define COLUMNS(NUMBER, TEXT, OPTIONAL)                                                            \
   TEXT (variant, name)                                                                             \
   TEXT (scenario, scenario)                                                                        \
   TEXT (scenario_sha256, scenario_sha256)                                                          \
@@ -28,11 +28,19 @@
   NUMBER (exposed_comm_s, exposed_comm_s)                                                          \
   NUMBER (host_bound_s, host_bound_s)                                                              \
   NUMBER (peak_allocated_bytes, peak_allocated_bytes)                                              \
-  NUMBER (peak_reserved_bytes, peak_reserved_bytes)
+  NUMBER (peak_reserved_bytes, peak_reserved_bytes)                                                \
+  OPTIONAL (days, days)                                                                            \
+  OPTIONAL (gpu_hours, gpu_hours)                                                                  \
+  OPTIONAL (cost, cost)                                                                            \
+  OPTIONAL (gpus, gpus)                                                                            \
+  OPTIONAL (meets_limits, meets_limits)                                                            \
+  OPTIONAL (on_front, on_front)
 
-#define WANTED(column, member) { #column, FALSE },
-static const ResultsColumn columns[] = { COLUMNS (WANTED, WANTED) };
+#define WANTED(column, member)   { #column, FALSE },
+#define OPTIONAL(column, member) { #column, TRUE },
+static const ResultsColumn columns[] = { COLUMNS (WANTED, WANTED, OPTIONAL) };
 #undef WANTED
+#undef OPTIONAL
 
 typedef struct
 {
@@ -42,7 +50,7 @@ typedef struct
 
 #define NUMBER(column, member) { G_STRUCT_OFFSET (ResultsVariant, member), FALSE },
 #define TEXT(column, member)   { G_STRUCT_OFFSET (ResultsVariant, member), TRUE },
-static const Member members[] = { COLUMNS (NUMBER, TEXT) };
+static const Member members[] = { COLUMNS (NUMBER, TEXT, NUMBER) };
 #undef NUMBER
 #undef TEXT
 

@@ -5,6 +5,8 @@
 
 #include "report/sweep_grid.h"
 
+#define MOST_NAMED 3 /* keys that a subtitle has room for */
+
 /* ---- distinct texts ---- */
 
 typedef const char *(*TextOfRow) (const ResultsVariant *variant, guint key);
@@ -207,17 +209,58 @@ sweep_grid_main_axis (const SweepGrid *grid)
   return best;
 }
 
+/* ---- words ---- */
+
+static const char *
+short_name (const SweepAxis *axis)
+{
+  const char *dot = strrchr (axis->name, '.');
+
+  return dot != NULL ? dot + 1 : axis->name;
+}
+
 char *
 sweep_grid_best_of (const SweepGrid *grid, const SweepAxis *x, const SweepAxis *y)
 {
-  GString *text = g_string_new (NULL);
+  g_autoptr (GString) text = g_string_new (NULL);
+  guint n = 0;
 
   for (guint i = 0; i < grid->axes->len; i++)
     {
       const SweepAxis *axis = sweep_grid_axis (grid, i);
 
       if (axis != x && axis != y)
-        g_string_append_printf (text, "%s%s", text->len == 0 ? "; best of " : ", ", axis->name);
+        g_string_append_printf (text, "%s%s", n++ == 0 ? "; best of " : ", ", short_name (axis));
+    }
+  if (n > MOST_NAMED)
+    return g_strdup_printf ("; best of %u other keys", n);
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+/* A word such as FULL_SHARD says by itself what it is about. */
+static gboolean
+speaks_for_itself (const char *value)
+{
+  return g_ascii_isupper (value[0]);
+}
+
+char *
+sweep_grid_words (const SweepGrid *grid, const ResultsVariant *row)
+{
+  GString *text = g_string_new (grid->variants->len > 1 || grid->axes->len == 0 ? row->name : NULL);
+
+  for (guint i = 0; i < grid->axes->len; i++)
+    {
+      const SweepAxis *axis = sweep_grid_axis (grid, i);
+      const char *value = row->key_values[axis->key];
+
+      if (strcmp (value, "auto") == 0)
+        continue;
+      if (text->len > 0)
+        g_string_append_c (text, ' ');
+      if (!speaks_for_itself (value))
+        g_string_append_printf (text, "%s=", short_name (axis));
+      g_string_append (text, value);
     }
   return g_string_free (text, FALSE);
 }

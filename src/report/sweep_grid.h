@@ -43,5 +43,10 @@ sweep_grid_axis (const SweepGrid *grid, guint index)
   return g_ptr_array_index (grid->axes, index);
 }
 
-/* "; best of KEY, KEY" for the axes that are neither @x nor @y. The caller frees it. */
+/* "; best of KEY, KEY" for the axes that are neither @x nor @y, or how many they are. The caller
+ * frees it. */
 char *sweep_grid_best_of (const SweepGrid *grid, const SweepAxis *x, const SweepAxis *y);
+
+/* The settings of a row in few words: "nodes=8 FULL_SHARD" of cluster.nodes and
+ * fsdp.sharding_strategy, and its variant where there are several. The caller frees it. */
+char *sweep_grid_words (const SweepGrid *grid, const ResultsVariant *row);
