@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "study/recorded_study.h"
+#include "study/measured_step.h"
 
 static void
 write_bytes (int file, const uint8_t *data, size_t size)
@@ -57,6 +57,8 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) jobs = NULL;
 
+  g_autoptr (MeasuredStep) step = NULL;
+
   write_bytes (file, data, size);
   jobs = recorded_study (&options, &error);
   g_assert ((jobs == NULL) == (error != NULL));
@@ -64,6 +66,9 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     check_job (g_ptr_array_index (jobs, i));
   if (jobs != NULL)
     write_all (jobs);
+  step = measured_step_read (&options, NULL);
+  if (step != NULL)
+    measured_step_spread (step, 4);
   close (file);
   return 0;
 }
