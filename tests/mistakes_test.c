@@ -35,7 +35,8 @@ static const MistakeCase names[] = {
   { "[variants a]\n", "s.ini:5:1: [variants a] unknown section; " },
   { "[parallelism]\n",
     "s.ini:5:1: [parallelism] unknown section; one of scenario, model, gpu, cluster, software, "
-    "training, fsdp, activation_checkpointing, timing, simulation, sweep, variant NAME" },
+    "training, fsdp, activation_checkpointing, timing, simulation, reliability, sweep, "
+    "variant NAME" },
   { "[training]\n  microbatch = 3\n",
     "s.ini:6:3: [training] microbatch: unknown key; did you mean 'micro_batch'?" },
   { "[training]\nlayers = 3\n",
@@ -218,6 +219,14 @@ static const MistakeCase contradictions[] = {
     "s.ini:6:9: [cluster] nodes: 2 nodes but nics_per_node = 0; one node or nics_per_node" },
   { "nodes = 2\nnic_bandwidth = 0B/s\n",
     "s.ini:6:17: [cluster] nic_bandwidth: 2 nodes but nic_bandwidth is 0; a rate such as 400Gb/s" },
+  { "[reliability]\ngpu_mtbf = 50000\n", "s.ini:6:12: [reliability] gpu_mtbf: no unit" },
+  { "[reliability]\ngpu_mtbf = 50000h\n",
+    "s.ini:6:12: [reliability] gpu_mtbf: needs checkpoint_time too" },
+  { "[reliability]\ngpu_mtbf = 50000h\ncheckpoint_time = 30s\n",
+    "s.ini:6:12: [reliability] gpu_mtbf: needs restart_time too, such as 60s" },
+  { "[reliability]\ngpu_mtbf = 50000h\ncheckpoint_time = 0s\nrestart_time = 5min\n",
+    "s.ini:6:12: [reliability] gpu_mtbf: checkpoint_interval = auto weighs losses against "
+    "checkpoint_time, which is 0" },
   { "[simulation]\nengine = one_pass\ncompute_slowdown = 5%\n",
     "s.ini:7:20: [simulation] compute_slowdown: engine = one_pass cannot slow compute" },
   { "[activation_checkpointing]\nmethod = torch.utils.checkpoint\nuse_reentrant = true\nselect = "

@@ -281,7 +281,7 @@ rows_are_the_same_for_any_number_of_threads (void **state)
   g_autoptr (ScenarioFile) file
       = fixture_load (TINY "[variant a]\n[variant b]\ntraining.seq_len = 32\n", NULL);
   g_autoptr (Grid) grid = small_grid ();
-  g_autoptr (Sweep) sweep = sweep_new (file, grid, &budget, 1, 1);
+  g_autoptr (Sweep) sweep = sweep_new (file, grid, &budget, 0, 1, 1);
   g_autofree char *one = run_all (sweep, 1);
   g_autofree char *words = sweep_describe_row (sweep, 3);
 
@@ -306,8 +306,8 @@ a_shard_runs_its_own_cells (void **state)
   const Budget budget = { 0 };
   g_autoptr (ScenarioFile) file = fixture_load (TINY, NULL);
   g_autoptr (Grid) grid = small_grid ();
-  g_autoptr (Sweep) first = sweep_new (file, grid, &budget, 1, 4);
-  g_autoptr (Sweep) second = sweep_new (file, grid, &budget, 2, 4);
+  g_autoptr (Sweep) first = sweep_new (file, grid, &budget, 0, 1, 4);
+  g_autoptr (Sweep) second = sweep_new (file, grid, &budget, 0, 2, 4);
   g_autofree char *rows = run_all (first, 1);
   g_autofree char *words = sweep_describe_row (second, 1);
 
@@ -333,7 +333,7 @@ a_listener_can_stop_it (void **state)
 
   (void)state;
   assert_true (grid_add_option (grid, "training.micro_batch=1..10000", problems));
-  sweep = sweep_new (file, grid, &budget, 1, 1);
+  sweep = sweep_new (file, grid, &budget, 0, 1, 1);
   sweep_run (sweep, is_done, 2, &listener, &rows);
   assert_true (rows.n >= 1 && rows.n < 10000);
   for (guint i = 0; i < 10000; i++) /* g_strfreev() would end at the first gap */

@@ -12,6 +12,7 @@ compare (const Options *options, GError **error)
   if (!selection_load (&selection, options, error))
     return EXIT_BAD_INPUT;
   selection_simulate (&selection, options, "compare");
+  selection_repeat (&selection, options, "compare");
   if (options->break_even)
     selection_break_even (&selection, options);
   code = selection_report (&selection, options, report_comparison_table, error);
@@ -28,6 +29,6 @@ const Command compare_command = {
   .min_arguments = 1,
   .max_arguments = G_MAXUINT,
   .options = OPTION_SET | OPTION_OUTPUT | OPTION_FORMAT | OPTION_JOBS | OPTION_SEED | OPTION_RANKS
-             | OPTION_BUDGET | OPTION_BREAK_EVEN,
+             | OPTION_BUDGET | OPTION_REPEAT | OPTION_BREAK_EVEN,
   .run = compare,
 };

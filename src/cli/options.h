@@ -25,6 +25,7 @@ typedef enum
   OPTION_REQUIRE = 1 << 21,
   OPTION_RUN_ID = 1 << 22,
   OPTION_MEASURED = 1 << 24, /* those of `import` alone */
+  OPTION_REPEAT = 1 << 25,
   OPTION_EVERYWHERE = 1 << 9, /* -q, -v, --help, --version */
   OPTION_NETWORK = 1 << 10    /* those of `net` alone */
 } OptionSet;
@@ -61,6 +62,7 @@ typedef struct
   GPtrArray *points;         /* char *, names of CSV files */
   guint shard, n_shards;     /* 1 of 1 where not asked for */
   gboolean merge, break_even;
+  guint n_repeats; /* of --repeat; 0 where it was not given */
   Budget budget;
   PlanLimits limits; /* of `plan`; tokens and price are in the budget */
   FindWhat find;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/units.h"
+#include "study/repeat.h"
 #include "study/sweep_identity.h"
 
 static gboolean
@@ -100,7 +101,7 @@ options_take_price (const char *option, const char *value, gpointer data, GError
   return TRUE;
 }
 
-/* ---- what a plan may use ---- */
+/* ---- what a plan may use, and how often to run ---- */
 
 static gboolean
 take_count (const char *option, const char *value, guint most, guint *count, GError **error)
@@ -111,6 +112,12 @@ take_count (const char *option, const char *value, guint most, guint *count, GEr
     return refuse (error, option, value, "a whole number from 1");
   *count = (guint)number;
   return TRUE;
+}
+
+gboolean
+options_take_repeat (const char *option, const char *value, gpointer data, GError **error)
+{
+  return take_count (option, value, REPEAT_MOST, &((Options *)data)->n_repeats, error);
 }
 
 gboolean

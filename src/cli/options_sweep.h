@@ -10,6 +10,7 @@ gboolean options_take_shard (const char *option, const char *value, gpointer dat
 gboolean options_take_merge (const char *option, const char *value, gpointer data, GError **error);
 gboolean options_take_break_even (const char *option, const char *value, gpointer data,
                                   GError **error);
+gboolean options_take_repeat (const char *option, const char *value, gpointer data, GError **error);
 gboolean options_take_tokens (const char *option, const char *value, gpointer data, GError **error);
 gboolean options_take_gpus (const char *option, const char *value, gpointer data, GError **error);
 gboolean options_take_deadline (const char *option, const char *value, gpointer data,

@@ -12,6 +12,7 @@ run (const Options *options, GError **error)
   if (!selection_load_one (&selection, options, error))
     return EXIT_BAD_INPUT;
   selection_simulate (&selection, options, "run");
+  selection_repeat (&selection, options, "run");
   if (options->format != FORMAT_CSV || options->folder != NULL)
     selection_explain (&selection, options);
   code = selection_report (&selection, options, report_run_table, error);
@@ -28,6 +29,6 @@ const Command run_command = {
   .min_arguments = 1,
   .max_arguments = 1,
   .options = OPTION_SET | OPTION_OUTPUT | OPTION_FORMAT | OPTION_SEED | OPTION_RANKS
-             | OPTION_VARIANT | OPTION_BUDGET,
+             | OPTION_VARIANT | OPTION_BUDGET | OPTION_REPEAT,
   .run = run,
 };

@@ -10,6 +10,7 @@
 #include "cli/scenarios.h"
 #include "config/suggest.h"
 #include "study/break_even.h"
+#include "study/repeat.h"
 #include "study/study_many.h"
 #include "study/what_if.h"
 
@@ -297,6 +298,23 @@ selection_simulate (Selection *selection, const Options *options, const char *co
     selection->efforts[i] = jobs[i].effort;
   for (guint i = 0; options->verbose && i < n; i++)
     say_effort (&jobs[i]);
+}
+
+void
+selection_repeat (Selection *selection, const Options *options, const char *command)
+{
+  const guint n = selection->report.n_entries;
+  g_autofree ReportRun **runs = g_new (ReportRun *, n);
+  Progress progress;
+
+  if (options->n_repeats == 0)
+    return;
+  for (guint i = 0; i < n; i++)
+    runs[i] = &selection->report.entries[i].run;
+  progress_begin (&progress, command, "repeats", options->quiet);
+  repeat_study (runs, n, options->n_repeats, options->n_jobs, show_progress, &progress);
+  progress_end (&progress);
+  selection->report.n_repeats = options->n_repeats;
 }
 
 void

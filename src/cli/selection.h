@@ -35,6 +35,9 @@ void selection_break_even (Selection *selection, const Options *options);
 /* Simulates what was selected, once; progress goes to a terminal as "compare: 3/8 variants". */
 void selection_simulate (Selection *selection, const Options *options, const char *command);
 
+/* Runs what was simulated again under as many seeds as --repeat asks for. */
+void selection_repeat (Selection *selection, const Options *options, const char *command);
+
 /* Writes what -o and -f ask for; EXIT_ANSWER_IS_NO unless all variants run and fit. */
 ExitCode selection_report (const Selection *selection, const Options *options,
                            char *(*table) (const Report *report), GError **error);

@@ -88,7 +88,8 @@ sweep_scenario (const Options *options, GError **error)
   file = g_ptr_array_index (files, 0);
   if (!fill_grid (grid, options, file, error))
     return EXIT_BAD_INPUT;
-  sweep = sweep_new (file, grid, &options->budget, options->shard, options->n_shards);
+  sweep = sweep_new (file, grid, &options->budget, options->n_repeats, options->shard,
+                     options->n_shards);
   if (!sweep_check_sources (sweep, problems) && !scenarios_are_right (problems, error))
     return EXIT_BAD_INPUT;
   say_overrides (file, grid, options);
@@ -121,7 +122,8 @@ static gboolean
 goes_together (const Options *options, GError **error)
 {
   const gboolean varies = options->vary->len + options->points->len > 0 || options->n_shards > 1
-                          || options->overrides->len > 1 || options->budget.tokens > 0;
+                          || options->overrides->len > 1 || options->budget.tokens > 0
+                          || options->n_repeats > 0;
 
   if (options->merge && varies)
     g_set_error (error, CLI_ERROR, EXIT_USAGE,
@@ -151,6 +153,6 @@ const Command sweep_command = {
   .min_arguments = 1,
   .max_arguments = G_MAXUINT,
   .options = OPTION_SET | OPTION_OUTPUT | OPTION_FORMAT | OPTION_JOBS | OPTION_SEED | OPTION_VARY
-             | OPTION_SWEEP | OPTION_BUDGET,
+             | OPTION_SWEEP | OPTION_BUDGET | OPTION_REPEAT,
   .run = run_sweep,
 };

@@ -249,6 +249,28 @@ check_memory (const Check *check)
     note (check, blamed, "reserved_memory leaves nothing of the GPU's memory");
 }
 
+/* What an interruption costs, no default could stand for. */
+static void
+check_reliability (const Check *check)
+{
+  const ReliabilityConfig *reliability = &check->scenario->reliability;
+  const Setting *known = BLAME (check, ID_reliability_checkpoint_interval,
+                                ID_reliability_checkpoint_time, ID_reliability_restart_time);
+  const Setting *blamed = BLAME (check, ID_reliability_gpu_mtbf);
+  const char *missing = reliability->checkpoint_ps < 0 ? "checkpoint_time"
+                        : reliability->restart_ps < 0  ? "restart_time"
+                                                       : NULL;
+
+  if (known == NULL || blamed == NULL || reliability->gpu_mtbf_ps <= 0)
+    return;
+  if (missing != NULL)
+    note (check, blamed, "needs %s too, such as 60s: what a failure costs depends on it", missing);
+  else if (reliability->checkpoint_ps == 0 && reliability->checkpoint_interval_ps < 0)
+    note (check, blamed,
+          "checkpoint_interval = auto weighs losses against checkpoint_time, which is 0; an "
+          "interval such as 10min would do");
+}
+
 void
 check_scenario (const Resolved *resolved, const Scenario *scenario, Problems *problems)
 {
@@ -265,5 +287,6 @@ check_scenario (const Resolved *resolved, const Scenario *scenario, Problems *pr
   check_engine (&check);
   check_stragglers (&check);
   check_memory (&check);
+  check_reliability (&check);
   check_limits (resolved, scenario, problems);
 }

@@ -165,6 +165,20 @@ of_simulation (KeyId key, const Scenario *scenario)
     }
 }
 
+static const char *
+of_reliability (KeyId key, const ReliabilityConfig *reliability)
+{
+  switch (key)
+    {
+    case ID_reliability_checkpoint_interval:
+    case ID_reliability_checkpoint_time:
+    case ID_reliability_restart_time:
+      return reliability->gpu_mtbf_ps <= 0 ? "no effect with gpu_mtbf = 0s" : NULL;
+    default:
+      return NULL;
+    }
+}
+
 const char *
 effect_absent (KeyId key, const Scenario *scenario)
 {
@@ -178,5 +192,7 @@ effect_absent (KeyId key, const Scenario *scenario)
     reason = of_unit_timing (key, &scenario->fsdp);
   if (reason == NULL)
     reason = of_simulation (key, scenario);
+  if (reason == NULL)
+    reason = of_reliability (key, &scenario->reliability);
   return reason;
 }

@@ -21,9 +21,9 @@ static const KeyInfo table[] = {
 };
 
 static const char *const sections[]
-    = { "scenario", "model",      "gpu",  "cluster",
-        "software", "training",   "fsdp", "activation_checkpointing",
-        "timing",   "simulation", NULL };
+    = { "scenario", "model",      "gpu",         "cluster",
+        "software", "training",   "fsdp",        "activation_checkpointing",
+        "timing",   "simulation", "reliability", NULL };
 
 const KeyInfo *
 keys_list (guint *n)

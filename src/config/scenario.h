@@ -286,6 +286,14 @@ typedef struct
   guint64 seed;
 } SimulationConfig;
 
+/* Failures and restarts, which a whole training run has and a step has not. */
+typedef struct
+{
+  double gpu_mtbf_ps;            /* of one GPU; 0: nothing fails */
+  double checkpoint_interval_ps; /* of training; below 0: the best */
+  gint64 checkpoint_ps, restart_ps; /* below 0: not given */
+} ReliabilityConfig;
+
 typedef struct
 {
   char *variant; /* its name; "base" where the file has none */
@@ -299,6 +307,7 @@ typedef struct
   CheckpointConfig checkpoint;
   TimingConfig timing;
   SimulationConfig simulation;
+  ReliabilityConfig reliability;
 } Scenario;
 
 static inline guint

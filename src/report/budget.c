@@ -2,12 +2,15 @@
 
 #include "report/budget.h"
 
+#include "report/goodput.h"
+
 #define SECONDS_PER_DAY 86400.0
 
 Expense
 budget_spend (const Budget *budget, const RunFacts *facts, const Figures *figures)
 {
-  Expense expense = { .days = budget->tokens / figures->tokens_per_s / SECONDS_PER_DAY };
+  const double tokens_per_s = goodput_of (facts, figures).ratio * figures->tokens_per_s;
+  Expense expense = { .days = budget->tokens / tokens_per_s / SECONDS_PER_DAY };
 
   expense.gpu_hours = expense.days * 24 * facts->n_ranks;
   expense.cost = expense.gpu_hours * budget->price_per_gpu_hour;

@@ -17,7 +17,8 @@ typedef struct
   double days, gpu_hours, cost;
 } Expense;
 
-/* days = tokens / (tokens a second) / 86400; GPU hours = days x 24 x ranks. */
+/* days = tokens / (tokens a second) / 86400, failures and restarts included where they count
+ * (report/goodput.h); GPU hours = days x 24 x ranks. */
 Expense budget_spend (const Budget *budget, const RunFacts *facts, const Figures *figures);
 
 /* "", or what follows the last column of a header: ",days,gpu_hours,cost". */

@@ -55,4 +55,6 @@ report_append_budget (const Report *report, const char *const *names, GString *t
     }
   g_string_append_c (text, '\n');
   text_table_render (table, text);
+  if (report_has_goodput (report))
+    g_string_append (text, "with failures and restarts\n");
 }

@@ -194,6 +194,7 @@ append_variant (GString *page, PagePictures *pictures, const ResultsVariant *var
         return FALSE;
     }
   html_append_units (page, variant);
+  html_append_waits (page, variant);
   return TRUE;
 }
 
@@ -256,6 +257,7 @@ make_page (const Results *results, PagePictures *pictures, const char *lacks, GE
   if (!append_shared_pictures (page, pictures, error))
     return NULL;
   html_append_parts (page, results);
+  html_append_ranks (page, results);
   if (!append_variants (page, pictures, results, error))
     return NULL;
   end_page (page, results);

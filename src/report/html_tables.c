@@ -189,3 +189,77 @@ html_append_units (GString *page, const ResultsVariant *variant)
   html_table_end (page);
   g_string_append (page, "</details>\n");
 }
+
+/* ---- ranks ---- */
+
+static gboolean
+has_ranks (const Results *results)
+{
+  for (guint i = 0; i < n_rows (results); i++)
+    if (results_variant (results, i)->ranks.n > 0)
+      return TRUE;
+  return FALSE;
+}
+
+void
+html_append_ranks (GString *page, const Results *results)
+{
+  static const char *const headers[]
+      = { "variant",         "ranks",           "fastest step ms",  "of rank",
+          "slowest step ms", "of rank",         "least waiting ms", "of rank",
+          "mean waiting ms", "most waiting ms", "of rank",          NULL };
+
+  if (!has_ranks (results))
+    return;
+  html_table_begin (page,
+                    "How the ranks differ, each by its own clock; waiting is in collectives, for "
+                    "the last to come: who waits least sets the pace",
+                    headers);
+  for (guint i = 0; i < n_rows (results); i++)
+    {
+      const ResultsVariant *variant = results_variant (results, i);
+      const ResultsRanks *ranks = &variant->ranks;
+
+      if (ranks->n == 0)
+        continue;
+      html_row_begin (page, variant->name);
+      html_cell_number (page, "%.0f", ranks->n);
+      html_cell_number (page, "%.3f", 1e3 * ranks->fastest_s);
+      html_cell_number (page, "%.0f", ranks->fastest_rank);
+      html_cell_number (page, "%.3f", 1e3 * ranks->slowest_s);
+      html_cell_number (page, "%.0f", ranks->slowest_rank);
+      html_cell_number (page, "%.3f", 1e3 * ranks->least_waited_s);
+      html_cell_number (page, "%.0f", ranks->least_waited_rank);
+      html_cell_number (page, "%.3f", 1e3 * ranks->sum_waited_s / ranks->n);
+      html_cell_number (page, "%.3f", 1e3 * ranks->most_waited_s);
+      html_cell_number (page, "%.0f", ranks->most_waited_rank);
+      html_row_end (page);
+    }
+  html_table_end (page);
+}
+
+void
+html_append_waits (GString *page, const ResultsVariant *variant)
+{
+  static const char *const headers[]
+      = { "collective", "unit", "phase", "mean waiting ms", "longest ms", NULL };
+
+  if (variant->waits == NULL)
+    return;
+  g_string_append (page, "<details>\n");
+  html_append (page, "summary", "Waiting that each collective absorbs");
+  html_table_begin (page, "Of a rank, from its own arrival to that of the last", headers);
+  for (guint i = 0; i < MIN (variant->waits->len, HTML_MOST_ROWS); i++)
+    {
+      const ResultsWait *wait = variant->waits->pdata[i];
+
+      html_row_begin (page, wait->op);
+      html_cell_text (page, wait->unit);
+      html_cell_text (page, wait->phase);
+      html_cell_number (page, "%.3f", wait->mean_us / 1e3);
+      html_cell_number (page, "%.3f", wait->longest_us / 1e3);
+      html_row_end (page);
+    }
+  html_table_end (page);
+  g_string_append (page, "</details>\n");
+}

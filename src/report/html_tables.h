@@ -15,5 +15,10 @@ void html_append_summary (GString *page, const Results *results);
 /* Where each variant's step goes, in milliseconds; nothing without timelines. */
 void html_append_parts (GString *page, const Results *results);
 
+/* How the ranks differ, a row a variant; nothing where one rank stood for all of each. */
+void html_append_ranks (GString *page, const Results *results);
+/* What each collective of one variant waited for, folded away; nothing where that is unknown. */
+void html_append_waits (GString *page, const ResultsVariant *variant);
+
 /* The collectives of one variant's units, folded away; nothing where none are known. */
 void html_append_units (GString *page, const ResultsVariant *variant);

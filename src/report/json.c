@@ -4,8 +4,10 @@
 #include <math.h>
 
 #include "report/deltas.h"
+#include "report/goodput.h"
 #include "report/json_members.h"
 #include "report/names.h"
+#include "report/rank_waits.h"
 #include "report/report.h"
 
 static void
@@ -122,6 +124,38 @@ add_budget (JsonBuilder *builder, const Budget *budget, const ReportRun *run)
 }
 
 static void
+add_noise (JsonBuilder *builder, const Noise *noise, const RunFacts *facts)
+{
+  if (noise == NULL)
+    return;
+  json_builder_set_member_name (builder, "noise");
+  json_builder_begin_object (builder);
+  json_member_count (builder, "repeats", noise->n);
+  json_member_number (builder, "step_time_mean_s", noise->mean_s);
+  json_member_number (builder, "step_time_p50_s", noise->p50_s);
+  json_member_number (builder, "step_time_p99_s", noise->p99_s);
+  json_member_number (builder, "step_time_fastest_s", noise->fastest_s);
+  json_member_number (builder, "step_time_slowest_s", noise->slowest_s);
+  json_member_number (builder, "tokens_per_s_mean", facts->tokens_per_step / noise->mean_s);
+  json_member_number (builder, "tokens_per_s_p50", facts->tokens_per_step / noise->p50_s);
+  json_member_number (builder, "tokens_per_s_p99", facts->tokens_per_step / noise->p99_s);
+  json_builder_end_object (builder);
+}
+
+static void
+add_goodput (JsonBuilder *builder, const ReportRun *run)
+{
+  const Goodput goodput = goodput_of (&run->facts, &run->figures);
+
+  if (!goodput_is_asked (&run->facts.reliability))
+    return;
+  json_member_number (builder, "goodput_percent", 100 * goodput.ratio);
+  json_member_number (builder, "effective_tokens_per_s", goodput.ratio * run->figures.tokens_per_s);
+  json_member_number (builder, "checkpoint_interval_s", goodput.interval_s);
+  json_member_number (builder, "failures_per_day", goodput.failures_per_day);
+}
+
+static void
 add_critical_path (JsonBuilder *builder, const ReportRun *run)
 {
   const Timeline *timeline = run->timelines != NULL ? g_ptr_array_index (run->timelines, 0) : NULL;
@@ -232,9 +266,12 @@ add_variant (JsonBuilder *builder, const Report *report, char **names, guint ind
   add_step (builder, &entry->run.figures);
   add_fit (builder, &entry->run);
   add_budget (builder, &report->budget, &entry->run);
+  add_goodput (builder, &entry->run);
+  add_noise (builder, entry->run.noise, &entry->run.facts);
   add_parts (builder, &entry->run.figures);
   add_critical_path (builder, &entry->run);
   add_what_if (builder, &entry->run);
+  rank_spread_add_json (builder, entry->run.spread);
   add_memory (builder, &entry->run);
   if (index > 0)
     add_deltas (builder, &entry->run.figures, &report->entries[0].run.figures, names[0]);

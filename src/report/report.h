@@ -4,7 +4,9 @@
 
 #include "report/break_even.h"
 #include "report/budget.h"
+#include "report/noise.h"
 #include "report/what_if.h"
+#include "timeline/rank_spread.h"
 
 /* One variant as the reports see it. */
 typedef struct
@@ -14,7 +16,9 @@ typedef struct
   Figures figures;
   GPtrArray
       *timelines; /* Timeline of the ranks to write, the slowest first; NULL where it did not run */
-  WhatIf *what_if; /* owned; or NULL */
+  RankSpread *spread; /* owned; NULL where one rank stood for all, or nothing ran */
+  WhatIf *what_if;    /* owned; or NULL */
+  Noise *noise;       /* owned; NULL where nobody asked, or nothing ran */
 } ReportRun;
 
 /* What stands over all variants of one scenario. */
@@ -38,6 +42,7 @@ typedef struct
   guint n_entries;
   BreakEven *break_evens; /* one an entry, the first unused; or NULL; borrowed */
   Budget budget;          /* of the whole training run, where one was asked for */
+  guint n_repeats;        /* seeds of each run's noise; 0 where nobody asked */
 } Report;
 
 /* ---- CSV, as design.md 4 ---- */
@@ -46,6 +51,10 @@ char *report_deltas_csv (const Report *report);
 char *report_per_unit_csv (const Report *report);
 char *report_timeline_csv (const Report *report);
 char *report_memory_csv (const Report *report);
+/* Of variants that ran each rank by itself: a row a rank, and a row a collective with what its
+ * ranks waited for the last of them. */
+char *report_ranks_csv (const Report *report);
+char *report_waits_csv (const Report *report);
 
 /* ---- for people ---- */
 
@@ -57,6 +66,17 @@ char *report_run_table (const Report *report);
 /* What a budget comes to, a line a variant; nothing where none was asked for. @names as from
  * variant_names(). */
 void report_append_budget (const Report *report, const char *const *names, GString *text);
+
+/* How much noise costs, and what failures leave of throughput: a table each, nothing where
+ * nobody asked. */
+void report_append_noise (const Report *report, const char *const *names, GString *text);
+void report_append_goodput (const Report *report, const char *const *names, GString *text);
+gboolean report_has_goodput (const Report *report);
+
+/* How the ranks of each variant differ, a row each; nothing where one stood for all. */
+void report_append_spreads (const Report *report, const char *const *names, GString *text);
+/* Of one run: the ranks, and what each kind of collective absorbs. */
+void report_append_ranks (const ReportRun *run, GString *text);
 
 /* The same figures for programs. */
 char *report_json (const Report *report);

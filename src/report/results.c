@@ -18,6 +18,8 @@ static const struct
   [RESULTS_MEMORY] = { "memory.csv", &results_memory_reader },
   [RESULTS_DETAILS] = { "report.json", NULL },
   [RESULTS_UNITS] = { "per_unit.csv", &results_units_reader },
+  [RESULTS_RANKS] = { "ranks.csv", &results_ranks_reader },
+  [RESULTS_WAITS] = { "waits.csv", &results_waits_reader },
 };
 
 const char *

@@ -20,6 +20,23 @@ typedef struct
   double all_gather_exposed_s, reduce_scatter_exposed_s;
 } ResultsUnit;
 
+/* A row of waits.csv: a collective, and how long its ranks waited for the last of them. */
+typedef struct
+{
+  char *op, *unit, *phase;
+  double mean_us, longest_us;
+} ResultsWait;
+
+/* The rows of ranks.csv that say the most. */
+typedef struct
+{
+  guint n; /* 0: one rank stood for all */
+  double fastest_s, slowest_s;
+  guint fastest_rank, slowest_rank;
+  double least_waited_s, most_waited_s, sum_waited_s;
+  guint least_waited_rank, most_waited_rank;
+} ResultsRanks;
+
 /* A row of summary.csv and what the other files say of it. Numbers may be NaN. */
 typedef struct
 {
@@ -42,6 +59,8 @@ typedef struct
   GArray *stream_ends; /* SimTime: of the last work of each stream; NULL without a timeline */
   GArray *memory;      /* ResultsMemory; NULL: none */
   GPtrArray *units;    /* ResultsUnit; NULL: none */
+  ResultsRanks ranks;
+  GPtrArray *waits; /* ResultsWait, in the host's order; NULL: none */
 } ResultsVariant;
 
 typedef struct
@@ -60,6 +79,8 @@ typedef enum
   RESULTS_MEMORY,
   RESULTS_DETAILS, /* report.json */
   RESULTS_UNITS,   /* per_unit.csv */
+  RESULTS_RANKS,   /* ranks.csv */
+  RESULTS_WAITS,   /* waits.csv */
   N_RESULTS_FILES
 } ResultsFile;
 

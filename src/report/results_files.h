@@ -6,6 +6,8 @@
 extern const ResultsReader results_summary_reader;
 extern const ResultsReader results_deltas_reader;
 extern const ResultsReader results_units_reader;
+extern const ResultsReader results_ranks_reader;
+extern const ResultsReader results_waits_reader;
 extern const ResultsReader results_timeline_reader;
 extern const ResultsReader results_memory_reader;
 

@@ -67,6 +67,7 @@ results_variant_free (gpointer data)
   g_clear_pointer (&variant->stream_ends, g_array_unref);
   g_clear_pointer (&variant->memory, g_array_unref);
   g_clear_pointer (&variant->units, g_ptr_array_unref);
+  g_clear_pointer (&variant->waits, g_ptr_array_unref);
   g_free (variant);
 }
 

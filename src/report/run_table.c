@@ -306,6 +306,7 @@ append_run (const char *name, const ReportRun *run, GString *text)
       append_parts (&run->figures, text);
       append_critical_path (g_ptr_array_index (run->timelines, 0), &run->figures, text);
       append_what_if (run, text);
+      report_append_ranks (run, text);
       run_table_append_collectives (&run->figures, text);
       append_memory (run, text);
     }
@@ -322,5 +323,7 @@ report_run_table (const Report *report)
   for (guint i = 0; i < report->n_entries; i++)
     append_run (names[i], &report->entries[i].run, text);
   report_append_budget (report, (const char *const *)names, text);
+  report_append_goodput (report, (const char *const *)names, text);
+  report_append_noise (report, (const char *const *)names, text);
   return g_string_free (text, FALSE);
 }

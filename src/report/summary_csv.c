@@ -5,6 +5,7 @@
 
 #include "report/csv.h"
 #include "report/deltas.h"
+#include "report/goodput.h"
 #include "report/names.h"
 #include "report/report.h"
 #include "report/summary.h"
@@ -39,19 +40,20 @@ add_memory_figures (Csv *csv, const Figures *figures)
 }
 
 char *
-summary_columns (const Budget *budget)
+summary_columns (const SummaryExtras *extras)
 {
   return g_strconcat ("variant,step_time_s,tokens_per_s,tokens_per_s_per_gpu,mfu_percent,"
                       "hfu_percent,all_gathers,reduce_scatters,all_reduces,comm_bytes,compute_s,"
                       "exposed_comm_s,host_bound_s,peak_allocated_bytes,peak_reserved_bytes,fits,"
                       "scenario,scenario_sha256,fsdpsim_version,status,reason,peak_phase,"
                       "step_time_low_s,step_time_high_s",
-                      budget_columns (budget), NULL);
+                      budget_columns (&extras->budget), extras->has_noise ? NOISE_COLUMNS : "",
+                      extras->has_goodput ? GOODPUT_COLUMNS : "", NULL);
 }
 
 void
 summary_add_fields (Csv *csv, const char *variant, const ReportScenario *scenario,
-                    const ReportRun *run, const Budget *budget)
+                    const ReportRun *run, const SummaryExtras *extras)
 {
   const Figures *figures = &run->figures;
 
@@ -66,21 +68,27 @@ summary_add_fields (Csv *csv, const char *variant, const ReportScenario *scenari
   csv_add_text (csv, figures_know_memory (figures) ? peak_phase_name (figures->memory.phase) : "");
   csv_add_seconds (csv, figures->step_time_low_s);
   csv_add_seconds (csv, figures->step_time_high_s);
-  budget_add_fields (budget, &run->facts, figures, csv);
+  budget_add_fields (&extras->budget, &run->facts, figures, csv);
+  if (extras->has_noise)
+    noise_add_fields (run->noise, &run->facts, csv);
+  if (extras->has_goodput)
+    goodput_add_fields (&run->facts, figures, csv);
 }
 
 char *
 report_summary_csv (const Report *report)
 {
   g_auto (GStrv) names = variant_names (report);
-  g_autofree char *columns = summary_columns (&report->budget);
+  const SummaryExtras extras
+      = { report->budget, report->n_repeats > 0, report_has_goodput (report) };
+  g_autofree char *columns = summary_columns (&extras);
   Csv csv;
 
   csv_begin (&csv, columns);
   for (guint i = 0; i < report->n_entries; i++)
     {
       summary_add_fields (&csv, names[i], report->entries[i].scenario, &report->entries[i].run,
-                          &report->budget);
+                          &extras);
       csv_end_row (&csv);
     }
   return csv_finish (&csv);

@@ -357,6 +357,9 @@ report_comparison_table (const Report *report)
                          "they run\n\n");
   append_table (report, (const char *const *)names, decimals, text);
   report_append_budget (report, (const char *const *)names, text);
+  report_append_goodput (report, (const char *const *)names, text);
+  report_append_noise (report, (const char *const *)names, text);
+  report_append_spreads (report, (const char *const *)names, text);
   append_break_evens (report, (const char *const *)names, text);
   g_string_append_c (text, '\n');
   append_sentences (report, (const char *const *)names, decimals, text);

@@ -15,6 +15,8 @@ write_tables (const Report *report, const char *folder, GError **error)
     { "timeline.csv", report_timeline_csv },
     { "memory.csv", report_memory_csv },
     { "per_unit.csv", report_per_unit_csv },
+    { "ranks.csv", report_ranks_csv },
+    { "waits.csv", report_waits_csv },
     { "deltas.csv", report_deltas_csv },
     { "report.json", report_json },
     { "summary.csv", report_summary_csv }, /* last: where it stands, the others do */

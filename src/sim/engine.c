@@ -9,21 +9,16 @@ needs_events (const Prepared *prepared, const EngineOptions *options)
   return options->force_events || options->compute_slowdown > 0 || prepared->prices.contended;
 }
 
-/* The rank whose last step ends last, and how much the ranks differ. */
-static void
-rank_by_end (const RunTimes *times, guint n_ranks, EngineResult *result)
+/* Whose last step ends last. */
+static guint
+slowest_rank (const RunTimes *times, guint n_ranks)
 {
-  result->slowest_rank = 0;
-  result->fastest = result->slowest = times->end[0] - times->origin[0];
-  for (guint rank = 1; rank < n_ranks; rank++)
-    {
-      SimTime time = times->end[rank] - times->origin[rank];
+  guint slowest = 0;
 
-      if (times->end[rank] > times->end[result->slowest_rank])
-        result->slowest_rank = rank;
-      result->fastest = MIN (result->fastest, time);
-      result->slowest = MAX (result->slowest, time);
-    }
+  for (guint rank = 1; rank < n_ranks; rank++)
+    if (times->end[rank] > times->end[slowest])
+      slowest = rank;
+  return slowest;
 }
 
 static Timeline *
@@ -49,7 +44,8 @@ run (const Prepared *prepared, const Network *network, RunTimes *times, EngineRe
     event_engine_run (prepared, network, times, observes ? &only : NULL);
   else
     one_pass_run (prepared, times);
-  rank_by_end (times, prepared->n_ranks, result);
+  result->slowest_rank = slowest_rank (times, prepared->n_ranks);
+  result->spread = run_times_spread (times, prepared);
   return observes ? replay_record (prepared, &only)
                   : observe_rank (prepared, times, result->used_events, result->slowest_rank);
 }
@@ -80,4 +76,5 @@ void
 engine_result_clear (EngineResult *result)
 {
   g_clear_pointer (&result->timelines, g_ptr_array_unref);
+  g_clear_pointer (&result->spread, rank_spread_free);
 }

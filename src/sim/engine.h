@@ -5,6 +5,7 @@
 #pragma once
 
 #include "sim/program.h"
+#include "timeline/rank_spread.h"
 
 /* A figure of one rank or node. */
 typedef struct
@@ -34,10 +35,10 @@ typedef struct
 
 typedef struct
 {
-  guint slowest_rank;       /* whose reported steps end last; the lowest of equals */
-  gboolean used_events;     /* which executor ran */
-  GPtrArray *timelines;     /* Timeline of the slowest rank, then of the others observed; owned */
-  SimTime fastest, slowest; /* reported time of the fastest and the slowest rank */
+  guint slowest_rank;   /* whose reported steps end last; the lowest of equals */
+  gboolean used_events; /* which executor ran */
+  GPtrArray *timelines; /* Timeline of the slowest rank, then of the others observed; owned */
+  RankSpread *spread;   /* of all ranks; owned; NULL of a folded run */
 } EngineResult;
 
 /* @network prices collectives without a fixed time. @observed: ranks whose

@@ -11,15 +11,15 @@
 typedef struct
 {
   guint arrived;
-  guint32 turn;      /* collectives that are over */
-  SimTime last_came; /* of those who have arrived */
+  guint32 turn; /* collectives that are over */
 } Group;
 
 /* The groups of one communicator. */
 typedef struct
 {
   Group *groups;
-  guint32 *order; /* its collectives, by turn */
+  SimTime *arrivals; /* by rank: at the collective where it is, or was last */
+  guint32 *order;    /* its collectives, by turn */
   guint32 n;
   guint32 *n_groups_at; /* by turn: groups that have yet to end it */
   guint32 least_turn, most_turn;
@@ -48,6 +48,7 @@ lay_out_meetings (EventEngine *engine)
       Meeting *meeting = &engine->meetings[i];
 
       meeting->groups = g_new0 (Group, prepared->groups[i].n);
+      meeting->arrivals = g_new0 (SimTime, prepared->n_ranks);
       meeting->order = g_new0 (guint32, prepared->n + 1);
     }
   for (guint32 i = 0; i < prepared->n; i++)
@@ -72,6 +73,7 @@ engine_clear (EventEngine *engine)
   for (guint i = 0; i < engine->prepared->program->n_communicators; i++)
     {
       g_free (engine->meetings[i].groups);
+      g_free (engine->meetings[i].arrivals);
       g_free (engine->meetings[i].order);
       g_free (engine->meetings[i].n_groups_at);
     }
@@ -121,15 +123,13 @@ count_arrival (EventEngine *engine, const Arrival *arrival)
   const Prepared *prepared = engine->prepared;
   guint communicator = prepared->instructions[arrival->instruction].communicator;
   guint number = prepared_group (prepared, communicator, arrival->rank);
-  Group *group = &engine->meetings[communicator].groups[number];
+  Meeting *meeting = &engine->meetings[communicator];
 
-  group->last_came = group->arrived == 0 ? arrival->when : MAX (group->last_came, arrival->when);
-  if (++group->arrived == prepared->groups[communicator].ranks)
-    {
-      engine->times->met[prepared->first_end[arrival->instruction] + number] = group->last_came;
-      flows_start (engine->flows, flows_number (engine->flows, communicator, number),
-                   arrival->instruction, group->last_came);
-    }
+  meeting->arrivals[arrival->rank] = arrival->when;
+  if (++meeting->groups[number].arrived == prepared->groups[communicator].ranks)
+    flows_start (
+        engine->flows, flows_number (engine->flows, communicator, number), arrival->instruction,
+        run_times_meet (engine->times, prepared, arrival->instruction, number, meeting->arrivals));
 }
 
 static void
@@ -187,7 +187,7 @@ run_window (EventEngine *engine, SimTime until)
 /* How far all may go by themselves: to just before a collective ends or can end, so that at equal
  * times ends come first; but at least to the next @move. */
 static SimTime
-end_of_window (const EventEngine *engine, SimTime move)
+end_of_window (EventEngine *engine, SimTime move)
 {
   SimTime shortest = shortest_collective (engine);
   SimTime until = shortest > SIM_TIME_MAX - move ? SIM_TIME_MAX : move + shortest;

@@ -80,23 +80,19 @@ launch (OnePass *pass, const Instruction *instruction, guint32 index)
       }
 }
 
-/* The ranks first, first + stride, … leave together, @time after the last came. */
-static SimTime
-rendezvous (OnePass *pass, const Instruction *instruction, guint first, guint ranks, guint stride,
-            SimTime time, SimTime *met)
+/* The ranks of a group leave together, at @end. */
+static void
+leave (OnePass *pass, const Instruction *instruction, guint group, SimTime end)
 {
-  const SimTime *arrivals = pass->arrivals + first;
+  const Prepared *prepared = pass->prepared;
+  const guint first = prepared_group_first (prepared, instruction->communicator, group);
+  const guint ranks = prepared->groups[instruction->communicator].ranks;
+  const gsize stride = prepared->groups[instruction->communicator].stride;
   SimTime *tail = pass->tails[instruction->stream] + first;
   SimTime *communicator = pass->communicators[instruction->communicator] + first;
-  SimTime end = arrivals[0];
 
-  for (gsize i = 1; i < ranks; i++)
-    end = MAX (end, arrivals[i * stride]);
-  *met = end;
-  end += time;
   for (gsize i = 0; i < ranks; i++)
     tail[i * stride] = communicator[i * stride] = end;
-  return end;
 }
 
 static void
@@ -112,8 +108,6 @@ collective (OnePass *pass, const Instruction *instruction, guint32 index, RunTim
   const Prepared *prepared = pass->prepared;
   const SimTime *tail = pass->tails[instruction->stream];
   const SimTime *communicator = pass->communicators[instruction->communicator];
-  guint ranks = prepared->groups[instruction->communicator].ranks;
-  guint stride = prepared->groups[instruction->communicator].stride;
   gsize at = prepared->first_end[index];
 
   for (guint r = 0; r < pass->n; r++)
@@ -124,9 +118,13 @@ collective (OnePass *pass, const Instruction *instruction, guint32 index, RunTim
   wait_in_queue (pass, pass->arrivals, instruction->issue);
   host_busy (pass, instruction->host);
   for (guint group = 0; group < prepared->groups[instruction->communicator].n; group++)
-    times->collectives[at + group] = rendezvous (
-        pass, instruction, prepared_group_first (prepared, instruction->communicator, group), ranks,
-        stride, prepared_collective_time (prepared, index, group), &times->met[at + group]);
+    {
+      const SimTime met = run_times_meet (times, prepared, index, group, pass->arrivals);
+      const SimTime end = met + prepared_collective_time (prepared, index, group);
+
+      times->collectives[at + group] = end;
+      leave (pass, instruction, group, end);
+    }
 }
 
 static void

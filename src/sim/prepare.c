@@ -87,11 +87,18 @@ place_ends (Prepared *prepared)
 {
   prepared->first_end = g_new0 (gsize, prepared->n + 1);
   for (guint i = 0; i < prepared->n; i++)
-    if (prepared->instructions[i].kind == PROGRAM_COLLECTIVE)
-      {
-        prepared->first_end[i] = prepared->n_ends;
-        prepared->n_ends += prepared->groups[prepared->instructions[i].communicator].n;
-      }
+    {
+      const Instruction *instruction = &prepared->instructions[i];
+
+      if (instruction->kind == PROGRAM_COLLECTIVE)
+        {
+          prepared->first_end[i] = prepared->n_ends;
+          prepared->n_ends += prepared->groups[instruction->communicator].n;
+        }
+      else if (instruction->kind == PROGRAM_END_OF_STEP
+               && instruction->id + 1 == prepared->program->n_warmup_steps)
+        prepared->first_reported = i + 1;
+    }
 }
 
 void
@@ -137,6 +144,9 @@ run_times_init (RunTimes *times, const Prepared *prepared)
   times->end = g_new0 (SimTime, prepared->n_ranks);
   times->met = g_new0 (SimTime, prepared->n_ends + 1);
   times->collectives = g_new0 (SimTime, prepared->n_ends + 1);
+  times->waited = prepared->folded ? NULL : g_new0 (SimTime, prepared->n_ranks);
+  times->longest_wait = prepared->folded ? NULL : g_new0 (SimTime, prepared->n_ends + 1);
+  times->wait_sum = prepared->folded ? NULL : g_new0 (double, prepared->n_ends + 1);
 }
 
 void
@@ -146,6 +156,89 @@ run_times_clear (RunTimes *times)
   g_clear_pointer (&times->end, g_free);
   g_clear_pointer (&times->met, g_free);
   g_clear_pointer (&times->collectives, g_free);
+  g_clear_pointer (&times->waited, g_free);
+  g_clear_pointer (&times->longest_wait, g_free);
+  g_clear_pointer (&times->wait_sum, g_free);
+}
+
+/* Sums are of doubles, in the order of ranks: a whole number of picoseconds could overflow. */
+SimTime
+run_times_meet (RunTimes *times, const Prepared *prepared, guint32 index, guint group,
+                const SimTime *arrivals)
+{
+  const guint communicator = prepared->instructions[index].communicator;
+  const guint ranks = prepared->groups[communicator].ranks;
+  const gsize stride = prepared->groups[communicator].stride;
+  const guint first_rank = prepared_group_first (prepared, communicator, group);
+  const gsize end = prepared->first_end[index] + group;
+  SimTime first, last;
+  double sum = 0;
+
+  arrivals += first_rank;
+  first = last = arrivals[0];
+  for (gsize i = 1; i < ranks; i++)
+    {
+      first = MIN (first, arrivals[i * stride]);
+      last = MAX (last, arrivals[i * stride]);
+    }
+  times->met[end] = last;
+  if (times->waited == NULL || index < prepared->first_reported)
+    return last;
+  for (gsize i = 0; i < ranks; i++)
+    {
+      const SimTime wait = last - arrivals[i * stride];
+
+      times->waited[first_rank + i * stride] += wait;
+      sum += (double)wait;
+    }
+  times->longest_wait[end] = last - first;
+  times->wait_sum[end] = sum;
+  return last;
+}
+
+static CollectiveWait
+collective_wait (const RunTimes *times, const Prepared *prepared, guint32 index, guint step)
+{
+  const Instruction *instruction = &prepared->instructions[index];
+  const gsize first = prepared->first_end[index];
+  CollectiveWait wait = { .label = instruction->label, .step = step };
+
+  for (gsize i = first; i < first + prepared->groups[instruction->communicator].n; i++)
+    {
+      wait.most = MAX (wait.most, times->longest_wait[i]);
+      wait.sum += times->wait_sum[i];
+    }
+  return wait;
+}
+
+RankSpread *
+run_times_spread (const RunTimes *times, const Prepared *prepared)
+{
+  RankSpread *spread;
+  guint step = 0;
+
+  if (times->waited == NULL)
+    return NULL;
+  spread = g_new (RankSpread, 1);
+  *spread = (RankSpread){
+    .n_ranks = prepared->n_ranks,
+    .n_steps = prepared->program->n_steps - prepared->program->n_warmup_steps,
+    .step_times = g_new (SimTime, prepared->n_ranks),
+    .waited = g_memdup2 (times->waited, prepared->n_ranks * sizeof (SimTime)),
+    .waits = g_array_new (FALSE, FALSE, sizeof (CollectiveWait)),
+  };
+  for (guint rank = 0; rank < prepared->n_ranks; rank++)
+    spread->step_times[rank] = times->end[rank] - times->origin[rank];
+  for (guint32 i = prepared->first_reported; i < prepared->n; i++)
+    if (prepared->instructions[i].kind == PROGRAM_COLLECTIVE)
+      {
+        const CollectiveWait wait = collective_wait (times, prepared, i, step);
+
+        g_array_append_val (spread->waits, wait);
+      }
+    else if (prepared->instructions[i].kind == PROGRAM_END_OF_STEP)
+      step++;
+  return spread;
 }
 
 Observation

@@ -16,8 +16,9 @@ typedef struct
   Prices prices;
   gsize *first_end; /* by instruction: where a collective's ends begin, one for each group */
   gsize n_ends;
-  double *rank_factor; /* by rank; NULL: all 1 */
-  SimTime *host_delay; /* by rank; NULL: all 0 */
+  guint32 first_reported; /* instruction: the first behind the warm-up steps */
+  double *rank_factor;    /* by rank; NULL: all 1 */
+  SimTime *host_delay;    /* by rank; NULL: all 0 */
   double jitter;
   guint64 seed;
   double slowdown;
@@ -50,6 +51,10 @@ typedef struct
   SimTime *end;
   SimTime *met;         /* when the last of the group had come; see Prepared.first_end */
   SimTime *collectives; /* when it was over; the same */
+  /* NULL in a folded run. */
+  SimTime *waited;       /* by rank: for others, in collectives of the reported steps */
+  SimTime *longest_wait; /* of each group in each collective */
+  double *wait_sum;      /* of all ranks of the group, picoseconds */
 } RunTimes;
 
 void prepare_run (const Program *program, const Network *network, const EngineOptions *options,
@@ -58,6 +63,14 @@ void prepared_clear (Prepared *prepared);
 
 void run_times_init (RunTimes *times, const Prepared *prepared);
 void run_times_clear (RunTimes *times);
+
+/* All of @group have come to the collective at @index, when @arrivals says, by rank; returns when
+ * the last did. */
+SimTime run_times_meet (RunTimes *times, const Prepared *prepared, guint32 index, guint group,
+                        const SimTime *arrivals);
+
+/* How the ranks differed; NULL of a folded run. */
+RankSpread *run_times_spread (const RunTimes *times, const Prepared *prepared);
 
 /* The group of @rank among those of a communicator. */
 static inline guint

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cost/step_cost.h"
+#include "report/goodput.h"
 #include "study/plan_memory.h"
 #include "study/study.h"
 
@@ -93,6 +94,15 @@ const Grid *
 plan_grid (const Plan *plan)
 {
   return plan->space.grid;
+}
+
+gboolean
+plan_counts_failures (const Plan *plan)
+{
+  for (guint k = 0; k < grid_n_keys (plan_grid (plan)); k++)
+    if (g_str_equal (grid_key (plan_grid (plan), k)->section, "reliability"))
+      return TRUE;
+  return goodput_is_asked (&scenario_file_variant (plan->file, plan->variant)->reliability);
 }
 
 const PlanLimits *
@@ -217,7 +227,9 @@ judge (const Plan *plan, const Scenario *scenario, PlanCandidate *candidate)
     candidate->verdict = candidate->reserved_bytes <= usable_bytes (plan, &scenario->gpu)
                              ? PLAN_FITS
                              : PLAN_DOES_NOT_FIT;
-  candidate->tokens_per_s = tokens_per_step (scenario) / candidate->step_time_s;
+  candidate->tokens_per_s
+      = goodput_expect (&scenario->reliability, candidate->n_ranks, candidate->step_time_s).ratio
+        * tokens_per_step (scenario) / candidate->step_time_s;
 }
 
 static void
@@ -445,7 +457,7 @@ take_exact (Plan *plan, const PlanChoice *choice)
   const Figures *figures = &choice->run.figures;
 
   candidate->step_time_s = figures->step_time_s;
-  candidate->tokens_per_s = figures->tokens_per_s;
+  candidate->tokens_per_s = goodput_of (&choice->run.facts, figures).ratio * figures->tokens_per_s;
   candidate->reserved_bytes = figures->peak_reserved_bytes;
   candidate->is_exact = TRUE;
   if (figures->peak_reserved_bytes > usable_bytes (plan, &choice->scenario.gpu))

@@ -22,7 +22,7 @@ typedef struct
   PlanVerdict verdict;
   guint n_ranks;
   double step_time_s; /* of what was simulated */
-  double tokens_per_s;
+  double tokens_per_s; /* that failures leave, where they count */
   gint64 reserved_bytes;
   gboolean is_exact; /* FALSE: its many micro-batches were reckoned up from fewer */
   gboolean is_idle;  /* its prefetch gains nothing over that of another; it is not shown */
@@ -55,6 +55,9 @@ const PlanLimits *plan_limits (const Plan *plan);
 /* Of a candidate that is not impossible; cells_clear_scenario() it. */
 void plan_fill (const Plan *plan, gsize cell, Scenario *scenario);
 const PlanCandidate *plan_candidate (const Plan *plan, gsize cell);
+
+/* Whether failures and restarts count. */
+gboolean plan_counts_failures (const Plan *plan);
 
 /* The best, and those on the front; the best first. Some only where anything fits. */
 const PlanChoice *plan_choices (const Plan *plan, guint *n);

@@ -7,6 +7,7 @@
 
 #include "config/units.h"
 #include "report/format.h"
+#include "report/goodput.h"
 #include "report/json_members.h"
 #include "report/summary.h"
 #include "report/text_table.h"
@@ -166,7 +167,8 @@ n_columns (const Plan *plan, const GArray *others)
 {
   const PlanLimits *limits = plan_limits (plan);
 
-  return 13 + others->len + (limits->tokens > 0 ? 2 : 0) + (limits->price_per_gpu_hour > 0);
+  return 13 + others->len + (plan_counts_failures (plan) ? 1 : 0) + (limits->tokens > 0 ? 2 : 0)
+         + (limits->price_per_gpu_hour > 0);
 }
 
 /* Keys that have no column of their own: guint. */
@@ -203,6 +205,8 @@ add_table_head (TextTable *table, const Plan *plan, const GArray *others)
 
           text_table_add (table, line == 0 ? key->section : key->key);
         }
+      if (plan_counts_failures (plan))
+        text_table_add (table, line == 0 ? "effec-" : "tive %");
       if (limits->tokens > 0)
         {
           text_table_add (table, line == 0 ? "" : "days");
@@ -236,6 +240,8 @@ add_choice (TextTable *table, const Plan *plan, const PlanChoice *choice, guint 
   for (guint i = 0; i < others->len; i++)
     text_table_add (table,
                     grid_value (plan_grid (plan), choice->cell, g_array_index (others, guint, i)));
+  if (plan_counts_failures (plan))
+    add_number (table, 1, 100 * goodput_of (&choice->run.facts, figures).ratio);
   if (limits->tokens > 0)
     {
       add_number (table, choice->expense.days < 100 ? 2 : 0, choice->expense.days);
@@ -261,7 +267,9 @@ append_table (const Plan *plan, GString *text)
       add_choice (table, plan, &choices[i], i + 1, others);
   g_string_append_c (text, '\n');
   text_table_render (table, text);
-  g_string_append (text, "(* none is both faster and cheaper in GPU hours)\n\n");
+  g_string_append_printf (
+      text, "(* none is both faster and cheaper in GPU hours%s)\n\n",
+      plan_counts_failures (plan) ? "; ranks, days and hours count failures and restarts" : "");
 }
 
 char *
@@ -292,26 +300,30 @@ char *
 plan_report_csv (const Plan *plan, const ReportScenario *scenario)
 {
   const Grid *grid = plan_grid (plan);
-  const Budget budget = { plan_limits (plan)->tokens, plan_limits (plan)->price_per_gpu_hour };
+  const SummaryExtras extras
+      = { .budget = { plan_limits (plan)->tokens, plan_limits (plan)->price_per_gpu_hour } };
   guint n;
   const PlanChoice *choices = plan_choices (plan, &n);
-  g_autofree char *columns = summary_columns (&budget);
+  g_autofree char *columns = summary_columns (&extras);
   g_autoptr (GString) header = g_string_new (NULL);
   Csv csv;
 
   for (guint k = 0; k < grid_n_keys (grid); k++)
     g_string_append_printf (header, "%s.%s,", grid_key (grid, k)->section, grid_key (grid, k)->key);
-  g_string_append_printf (header, "%s,gpus,global_batch,meets_limits,on_front", columns);
+  g_string_append_printf (header, "%s,gpus,global_batch,meets_limits,on_front%s", columns,
+                          plan_counts_failures (plan) ? GOODPUT_COLUMNS : "");
   csv_begin (&csv, header->str);
   for (guint i = 0; i < n; i++)
     {
       for (guint k = 0; k < grid_n_keys (grid); k++)
         csv_add_text (&csv, grid_value (grid, choices[i].cell, k));
-      summary_add_fields (&csv, choices[i].scenario.variant, scenario, &choices[i].run, &budget);
+      summary_add_fields (&csv, choices[i].scenario.variant, scenario, &choices[i].run, &extras);
       csv_add_integer (&csv, choices[i].run.facts.n_ranks);
       csv_add_integer (&csv, (gint64)global_batch (&choices[i]));
       csv_add_integer (&csv, choices[i].meets_limits);
       csv_add_integer (&csv, choices[i].is_on_front);
+      if (plan_counts_failures (plan))
+        goodput_add_fields (&choices[i].run.facts, &choices[i].run.figures, &csv);
       csv_end_row (&csv);
     }
   return csv_finish (&csv);
@@ -350,6 +362,15 @@ add_json_choice (JsonBuilder *builder, const Plan *plan, const PlanChoice *choic
     }
   if (plan_limits (plan)->price_per_gpu_hour > 0)
     json_member_number (builder, "cost", choice->expense.cost);
+  if (plan_counts_failures (plan))
+    {
+      const Goodput goodput = goodput_of (&choice->run.facts, figures);
+
+      json_member_number (builder, "goodput_percent", 100 * goodput.ratio);
+      json_member_number (builder, "effective_tokens_per_s", goodput.ratio * figures->tokens_per_s);
+      json_member_number (builder, "checkpoint_interval_s", goodput.interval_s);
+      json_member_number (builder, "failures_per_day", goodput.failures_per_day);
+    }
   json_member_whole (builder, "meets_limits", choice->meets_limits);
   json_member_whole (builder, "on_front", choice->is_on_front);
   json_builder_end_object (builder);

@@ -3,8 +3,7 @@
 #include "study/study.h"
 
 #include "cost/step_cost.h"
-#include "fsdp/runtime.h"
-#include "sim/engine.h"
+#include "study/stage.h"
 #include "study/step_error.h"
 
 /* ---- facts that reports need beside a timeline ---- */
@@ -41,45 +40,11 @@ gather_facts (const Scenario *scenario, const StepCost *cost, RunFacts *facts)
     .capacity_bytes = scenario->gpu.memory_bytes - scenario->gpu.reserved_memory_bytes,
     .step_error = step_error (scenario),
     .expandable_segments = scenario->software.expandable_segments,
+    .reliability = scenario->reliability,
   };
 }
 
 /* ---- the engine ---- */
-
-/* The engine's own form of a list; the caller frees it. */
-static NumberedFigure *
-numbered_figures (const NumberedList *list)
-{
-  NumberedFigure *figures = g_new (NumberedFigure, list->n);
-
-  for (guint i = 0; i < list->n; i++)
-    figures[i] = (NumberedFigure){ list->items[i].number, list->items[i].value };
-  return figures;
-}
-
-/* Somebody who asks for single ranks gets them all simulated. */
-static EngineOptions
-engine_options (const Scenario *scenario, const StudyOptions *options, const NumberedFigure *slow,
-                const NumberedFigure *late, const NumberedFigure *degraded)
-{
-  const SimulationConfig *simulation = &scenario->simulation;
-
-  return (EngineOptions){
-    .n_ranks = scenario_ranks (scenario),
-    .folded = simulation->ranks == RANKS_FOLDED && !options->all_ranks && options->n_ranks == 0,
-    .compute_slowdown = simulation->compute_slowdown,
-    .compute_jitter = simulation->compute_jitter,
-    .gpu_spread = simulation->gpu_spread,
-    .seed = simulation->seed,
-    .slow_ranks = slow,
-    .n_slow_ranks = simulation->stragglers.n,
-    .late_hosts = late,
-    .n_late_hosts = simulation->late_hosts.n,
-    .degraded_nodes = degraded,
-    .n_degraded_nodes = simulation->degraded_links.n,
-    .force_events = simulation->engine == ENGINE_EVENTS,
-  };
-}
 
 /* Ranks in the order in which files hold them, without repetition: guint. */
 static GArray *
@@ -102,52 +67,46 @@ wanted_ranks (const Scenario *scenario, const StudyOptions *options)
   return wanted;
 }
 
-/* The timelines wanted, the slowest rank's first. */
-static GPtrArray *
-simulate (const Program *program, const Scenario *scenario, const StudyOptions *options,
-          StudyEffort *effort)
+/* The timelines wanted, the slowest rank's first, and how the ranks differ. */
+static void
+simulate (const Stage *stage, const StudyOptions *options, ReportRun *run, StudyEffort *effort)
 {
-  g_autoptr (Network) network = network_new (&scenario->cluster);
-  g_autofree NumberedFigure *slow = numbered_figures (&scenario->simulation.stragglers);
-  g_autofree NumberedFigure *late = numbered_figures (&scenario->simulation.late_hosts);
-  g_autofree NumberedFigure *degraded = numbered_figures (&scenario->simulation.degraded_links);
-  g_autoptr (GArray) ranks = wanted_ranks (scenario, options);
-  const EngineOptions engine = engine_options (scenario, options, slow, late, degraded);
+  g_autoptr (GArray) ranks = wanted_ranks (run->scenario, options);
   EngineResult result;
-  GPtrArray *timelines;
 
-  engine_run (program, network, &engine, (const guint *)(const void *)ranks->data, ranks->len,
-              &result);
-  effort->n_simulated_ranks = engine.folded ? 1 : engine.n_ranks;
+  engine_run (stage->program, stage->network, &stage->options,
+              (const guint *)(const void *)ranks->data, ranks->len, &result);
+  effort->n_instructions = program_n_instructions (stage->program);
+  effort->n_simulated_ranks = stage->options.folded ? 1 : stage->options.n_ranks;
   effort->used_events = result.used_events;
-  timelines = g_ptr_array_ref (result.timelines);
+  run->timelines = g_steal_pointer (&result.timelines);
+  run->spread = g_steal_pointer (&result.spread);
   engine_result_clear (&result);
-  return timelines;
 }
 
 void
 study_run (const Scenario *scenario, const StudyOptions *options, ReportRun *run,
            StudyEffort *effort)
 {
-  g_autoptr (Program) program = NULL;
   g_autoptr (GError) error = NULL;
   StepCost cost;
+  Stage stage;
 
   *run = (ReportRun){ .scenario = scenario };
   *effort = (StudyEffort){ 0 };
   step_cost_new (scenario, &cost);
   gather_facts (scenario, &cost, &run->facts);
-  program = fsdp_program (scenario, &cost, &error);
-  if (program == NULL)
+  if (!stage_init (&stage, scenario, &cost, options, &error))
     {
       figures_refuse (&run->figures, RUN_REFUSED, error->message);
       return;
     }
-  effort->n_instructions = program_n_instructions (program);
-  run->timelines = simulate (program, scenario, options, effort);
+  simulate (&stage, options, run, effort);
+  stage_clear (&stage);
   if (effort->used_events && scenario->simulation.engine == ENGINE_ONE_PASS)
     {
       g_clear_pointer (&run->timelines, g_ptr_array_unref);
+      g_clear_pointer (&run->spread, rank_spread_free);
       figures_refuse (&run->figures, RUN_FAILED,
                       "simulation.engine = one_pass cannot follow collectives of several "
                       "communicators that share links; take engine = auto");
@@ -160,6 +119,8 @@ void
 study_run_clear (ReportRun *run)
 {
   g_clear_pointer (&run->what_if, g_free);
+  g_clear_pointer (&run->noise, g_free);
+  g_clear_pointer (&run->spread, rank_spread_free);
   figures_clear (&run->figures);
   g_clear_pointer (&run->timelines, g_ptr_array_unref);
 }

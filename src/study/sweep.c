@@ -2,8 +2,9 @@
 
 #include "study/sweep.h"
 
+#include "report/goodput.h"
 #include "report/summary.h"
-#include "study/study.h"
+#include "study/repeat.h"
 
 #define TICK_US (G_USEC_PER_SEC / 20)
 
@@ -12,16 +13,17 @@ struct _Sweep
   ScenarioFile *file;
   const Grid *grid;
   Cells *cells;
-  Budget budget;
+  SummaryExtras extras;
+  guint n_repeats;
   ReportScenario scenario;
   SweepIdentity identity;
   char *columns;
 };
 
 static char *
-write_columns (const Grid *grid, const Budget *budget)
+write_columns (const Grid *grid, const SummaryExtras *extras)
 {
-  g_autofree char *summary = summary_columns (budget);
+  g_autofree char *summary = summary_columns (extras);
   GString *text = g_string_new (NULL);
 
   for (guint k = 0; k < grid_n_keys (grid); k++)
@@ -36,15 +38,30 @@ hash (const Sweep *sweep)
 {
   g_autofree char *grid = grid_describe (sweep->grid);
   g_autofree char *sources = cells_describe_sources (sweep->cells);
-  g_autofree char *text = g_strdup_printf (
-      "%s\n%s\n%.17g %.17g\n%s\n%s", sweep->scenario.scenario_name, sweep->columns,
-      sweep->budget.tokens, sweep->budget.price_per_gpu_hour, grid, sources);
+  g_autofree char *text
+      = g_strdup_printf ("%s\n%s\n%.17g %.17g %u\n%s\n%s", sweep->scenario.scenario_name,
+                         sweep->columns, sweep->extras.budget.tokens,
+                         sweep->extras.budget.price_per_gpu_hour, sweep->n_repeats, grid, sources);
 
   return g_compute_checksum_for_string (G_CHECKSUM_SHA256, text, -1);
 }
 
+/* Whether failures count in any row. */
+static gboolean
+has_goodput (const ScenarioFile *file, const Grid *grid)
+{
+  for (guint i = 0; i < scenario_file_n_variants (file); i++)
+    if (goodput_is_asked (&scenario_file_variant (file, i)->reliability))
+      return TRUE;
+  for (guint k = 0; k < grid_n_keys (grid); k++)
+    if (g_str_equal (grid_key (grid, k)->section, "reliability"))
+      return TRUE;
+  return FALSE;
+}
+
 Sweep *
-sweep_new (ScenarioFile *file, const Grid *grid, const Budget *budget, guint shard, guint n_shards)
+sweep_new (ScenarioFile *file, const Grid *grid, const Budget *budget, guint n_repeats, guint shard,
+           guint n_shards)
 {
   Sweep *sweep = g_new0 (Sweep, 1);
 
@@ -52,11 +69,12 @@ sweep_new (ScenarioFile *file, const Grid *grid, const Budget *budget, guint sha
   sweep->file = file;
   sweep->grid = grid;
   sweep->cells = cells_new (file, grid);
-  sweep->budget = *budget;
+  sweep->extras = (SummaryExtras){ *budget, n_repeats > 0, has_goodput (file, grid) };
+  sweep->n_repeats = n_repeats;
   sweep->scenario = (ReportScenario){ .scenario_name = scenario_file_name (file),
                                       .title = scenario_file_title (file),
                                       .sha256 = scenario_file_sha256 (file) };
-  sweep->columns = write_columns (grid, budget);
+  sweep->columns = write_columns (grid, &sweep->extras);
   sweep->identity = (SweepIdentity){ .version = g_strdup (PACKAGE_VERSION),
                                      .scenario_sha256 = g_strdup (scenario_file_sha256 (file)),
                                      .sweep_sha256 = hash (sweep),
@@ -123,16 +141,19 @@ sweep_row (Sweep *sweep, gsize row, RunStatus *status)
   StudyEffort effort;
   Scenario scenario;
   ReportRun run = { .scenario = &scenario };
+  ReportRun *const runs[] = { &run };
   Csv csv;
 
   if (cells_fill (sweep->cells, cell, variant, &scenario, &reason))
     study_run (&scenario, &options, &run, &effort);
   else
     figures_refuse (&run.figures, RUN_FAILED, reason);
+  if (sweep->n_repeats > 0)
+    repeat_study (runs, 1, sweep->n_repeats, 1, NULL, NULL);
   csv_begin_rows (&csv);
   for (guint k = 0; k < grid_n_keys (sweep->grid); k++)
     csv_add_text (&csv, grid_value (sweep->grid, cell, k));
-  summary_add_fields (&csv, scenario.variant, &sweep->scenario, &run, &sweep->budget);
+  summary_add_fields (&csv, scenario.variant, &sweep->scenario, &run, &sweep->extras);
   *status = run.figures.status;
   study_run_clear (&run);
   cells_clear_scenario (&scenario);

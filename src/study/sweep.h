@@ -9,9 +9,10 @@
 
 typedef struct _Sweep Sweep;
 
-/* Shard @shard, from 1, of @n_shards. Borrows @file and @grid. */
-Sweep *sweep_new (ScenarioFile *file, const Grid *grid, const Budget *budget, guint shard,
-                  guint n_shards);
+/* Shard @shard, from 1, of @n_shards. Each row runs again under @n_repeats seeds, 0 for none.
+ * Borrows @file and @grid. */
+Sweep *sweep_new (ScenarioFile *file, const Grid *grid, const Budget *budget, guint n_repeats,
+                  guint shard, guint n_shards);
 void sweep_free (Sweep *sweep);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Sweep, sweep_free)
 

@@ -1,21 +1,38 @@
-/* Runs a scenario's first variant over many ranks, each with its own clock, and times it beside a
- * bare binary-heap loop of as many operations as the ranks would take to be events:
+/* Runs a scenario's first variant, naively checkpointed, over many ranks, each with its own clock,
+ * and times it beside a bare binary-heap loop of as many operations as the ranks would take to be
+ * events:
  *
  *   scale_bench NAME RANKS one_pass|events [HEAP_OPERATIONS_A_RANK]
  *
- * Prints: ranks, milliseconds of the simulation, of the heap loop, their ratio, bytes a rank. */
+ * Or the event queue alone beside that loop, at the same number of pending events:
+ *
+ *   scale_bench queue PENDING
+ *
+ * Times are the processor's, not the wall's, so that a busy machine spoils less. */
 #include <config.h>
 
 #include "cost/step_cost.h"
 #include "fsdp/runtime.h"
 #include "sim/engine.h"
+#include "sim/event_queue.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #define DEFAULT_OPERATIONS 225
 #define GPUS_PER_NODE      8
+#define QUEUE_OPERATIONS   4000000
+
+static double
+processor_ms (void)
+{
+  struct timespec time;
+
+  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &time);
+  return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
+}
 
 /* ---- the yardstick: as little as an event can cost ---- */
 
@@ -43,25 +60,70 @@ sift_down (Bare *heap, guint n)
   heap[hole] = top;
 }
 
-/* One pending event a rank: the earliest goes back in a little later, so many times. */
-static double
-heap_loop_ms (guint n_ranks, guint operations)
+/* Until an event fires again. */
+static inline gint64
+delay (guint64 *random)
 {
-  g_autofree Bare *heap = g_new (Bare, n_ranks);
-  guint64 random = 1;
-  gint64 begin;
+  *random = *random * G_GUINT64_CONSTANT (6364136223846793005) + 1442695040888963407U;
+  return (gint64)(*random >> 44);
+}
 
-  for (guint i = 0; i < n_ranks; i++)
+/* The earliest of @n_pending events goes back in a little later, @operations times. */
+static double
+heap_loop_ms (guint n_pending, guint64 operations)
+{
+  g_autofree Bare *heap = g_new (Bare, n_pending);
+  guint64 random = 1;
+  double begin;
+
+  for (guint i = 0; i < n_pending; i++)
     heap[i] = (Bare){ i, i };
-  begin = g_get_monotonic_time ();
-  for (guint64 i = (guint64)n_ranks * operations; i > 0; i--)
+  begin = processor_ms ();
+  for (guint64 i = operations; i > 0; i--)
     {
-      random = random * G_GUINT64_CONSTANT (6364136223846793005) + 1442695040888963407U;
-      heap[0].when += (gint64)(random >> 44);
-      sift_down (heap, n_ranks);
+      heap[0].when += delay (&random);
+      sift_down (heap, n_pending);
     }
   g_assert (heap[0].when > 0);
-  return (double)(g_get_monotonic_time () - begin) / 1000.0;
+  return processor_ms () - begin;
+}
+
+/* The same with the engine's own queue, which keeps a total order and checks it. */
+static double
+queue_ms (guint n_pending, guint64 operations)
+{
+  EventQueue queue;
+  Firing firing;
+  guint64 random = 1;
+  double begin;
+
+  event_queue_init (&queue, n_pending);
+  for (guint i = 0; i < n_pending; i++)
+    event_queue_push (&queue, i, i);
+  begin = processor_ms ();
+  for (guint64 i = operations; i > 0; i--)
+    {
+      event_queue_pop (&queue, &firing);
+      event_queue_push (&queue, firing.when + delay (&random), firing.target);
+    }
+  begin = processor_ms () - begin;
+  event_queue_clear (&queue);
+  return begin;
+}
+
+static int
+compare_queue (guint n_pending)
+{
+  double bare = G_MAXDOUBLE, own = G_MAXDOUBLE;
+
+  for (guint run = 0; run < 5; run++)
+    {
+      bare = MIN (bare, heap_loop_ms (n_pending, QUEUE_OPERATIONS));
+      own = MIN (own, queue_ms (n_pending, QUEUE_OPERATIONS));
+    }
+  g_print ("%7u pending  bare heap %6.1f ns  event queue %6.1f ns an event  rate %4.2f of bare\n",
+           n_pending, 1e6 * bare / QUEUE_OPERATIONS, 1e6 * own / QUEUE_OPERATIONS, bare / own);
+  return 0;
 }
 
 /* ---- the simulation ---- */
@@ -77,7 +139,7 @@ simulation_ms (const Scenario *scenario, gboolean events)
     .seed = scenario->simulation.seed,
     .force_events = events,
   };
-  gint64 begin = g_get_monotonic_time ();
+  double begin = processor_ms ();
   EngineResult result;
   StepCost cost;
   g_autoptr (Program) program = NULL;
@@ -86,16 +148,18 @@ simulation_ms (const Scenario *scenario, gboolean events)
   program = fsdp_program (scenario, &cost, NULL);
   g_assert (program != NULL);
   engine_run (program, network, &options, NULL, 0, &result);
-  g_assert (result.slowest > 0);
+  g_assert (result.spread->step_times[result.slowest_rank] > 0);
   engine_result_clear (&result);
-  return (double)(g_get_monotonic_time () - begin) / 1000.0;
+  return processor_ms () - begin;
 }
 
 static ScenarioFile *
 load (const char *name, const char *nodes)
 {
   g_autofree char *set_nodes = g_strconcat ("cluster.nodes=", nodes, NULL);
-  const char *const overrides[] = { set_nodes, "simulation.compute_jitter=3%", NULL };
+  const char *const overrides[]
+      = { set_nodes, "simulation.compute_jitter=3%",
+          "activation_checkpointing.method=torch.utils.checkpoint", NULL };
   const ScenarioOptions options = { .overrides = overrides };
   g_autoptr (Problems) problems = problems_new ();
   ScenarioFile *file = scenario_file_load (name, &options, problems);
@@ -114,11 +178,14 @@ main (int argc, char **argv)
 {
   g_autoptr (ScenarioFile) file = NULL;
   g_autofree char *nodes = NULL;
-  struct rusage before, after;
+  struct rusage usage;
 
+  if (argc == 3 && strcmp (argv[1], "queue") == 0)
+    return compare_queue ((guint)g_ascii_strtoull (argv[2], NULL, 10));
   if (argc < 4 || argc > 5)
     {
-      g_printerr ("Usage: scale_bench SCENARIO RANKS one_pass|events [OPERATIONS]\n");
+      g_printerr ("Usage: scale_bench SCENARIO RANKS one_pass|events [OPERATIONS]\n"
+                  "       scale_bench queue PENDING\n");
       return 2;
     }
   guint n_ranks = (guint)g_ascii_strtoull (argv[2], NULL, 10);
@@ -127,14 +194,11 @@ main (int argc, char **argv)
   file = load (argv[1], nodes);
   if (file == NULL)
     return 3;
-  getrusage (RUSAGE_SELF, &before);
   double simulated
       = simulation_ms (scenario_file_variant (file, 0), strcmp (argv[3], "events") == 0);
-  getrusage (RUSAGE_SELF, &after);
-  double bare = heap_loop_ms (n_ranks, operations);
-  g_print (
-      "%7u ranks  %9.1f ms  heap loop %9.1f ms  ratio %6.2f  %8ld KiB more, %6ld bytes a rank\n",
-      n_ranks, simulated, bare, simulated / bare, after.ru_maxrss - before.ru_maxrss,
-      (after.ru_maxrss - before.ru_maxrss) * 1024 / n_ranks);
+  getrusage (RUSAGE_SELF, &usage);
+  double bare = heap_loop_ms (n_ranks, (guint64)n_ranks * operations);
+  g_print ("%7u ranks  %9.1f ms  heap loop %9.1f ms  ratio %6.2f  %6.1f MiB in all\n", n_ranks,
+           simulated, bare, simulated / bare, (double)usage.ru_maxrss / 1024);
   return 0;
 }
