@@ -82,10 +82,14 @@ meaning_of_auto (const KeyInfo *key, const ScenarioVariant *variant)
     }
   if (key->type == KEY_REAL)
     {
-      value = units_format (key->unit, G_STRUCT_MEMBER (double, &variant->scenario, key->offset));
+      const double real = G_STRUCT_MEMBER (double, &variant->scenario, key->offset);
+
+      value = real == AUTO_REAL ? g_strdup ("the best") : units_format (key->unit, real);
       return g_strdup_printf (": %s", value);
     }
-  return g_strdup (strcmp (key->section, "timing") == 0 ? ": not given" : "");
+  return g_strdup (strcmp (key->section, "timing") == 0 || strcmp (key->section, "reliability") == 0
+                       ? ": not given"
+                       : "");
 }
 
 /* "key = value      # comment", each part of which may be empty. A value that

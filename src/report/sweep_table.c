@@ -9,6 +9,7 @@
 #include "report/format.h"
 #include "report/json_members.h"
 #include "report/report.h"
+#include "report/sweep_crossing.h"
 #include "report/text_table.h"
 
 #define HASH_DIGITS 12
@@ -35,6 +36,9 @@ static const Shown shown[] = {
   { "", "days", "days", 1, 1 },
   { "GPU", "hours", "gpu_hours", 1, 0 },
   { "", "cost", "cost", 1, 0 },
+  { "mean", "step ms", "step_time_mean_s", 1e3, 2 },
+  { "p99", "step ms", "step_time_p99_s", 1e3, 2 },
+  { "effec-", "tive %", "goodput_percent", 1, 1 },
 };
 
 typedef struct
@@ -258,6 +262,7 @@ report_sweep_table (const char *summary)
   append_best (&rows, "mfu_percent", 1, "Highest MFU", with_variant, text);
   if (column_of (&rows, "gpu_hours") >= 0)
     append_best (&rows, "gpu_hours", -1, "Fewest GPU hours", with_variant, text);
+  sweep_append_crossings (summary, text);
   csv_table_free (rows.csv);
   return g_string_free (text, FALSE);
 }

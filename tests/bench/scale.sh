@@ -7,8 +7,8 @@
 set -euo pipefail
 
 bench=tests/bench/scale_bench
-few=llama3-8b-512-gpus
-many=llama3-405b-16384-gpus
+few=llama3-8b-1-to-64-nodes
+many=llama3-405b-goodput
 
 printf 'machine: %s, %d processors, %s, load %s\n' \
   "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" "$(uname -sr)" \
