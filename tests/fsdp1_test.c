@@ -378,6 +378,22 @@ what_pytorch_refuses_is_refused (void **state)
   assert_refused (&scenario, "NO_SHARD");
 
   scenario = scenario_of_round_numbers ();
+  use_wrapper (&scenario);
+  scenario.fsdp.units = UNITS_ATTENTION_AND_MLP;
+  assert_refused (&scenario, "idle");
+
+  scenario = scenario_of_round_numbers ();
+  use_wrapper (&scenario);
+  scenario.checkpoint.use_reentrant = scenario.checkpoint.select_children = TRUE;
+  assert_refused (&scenario, "89781");
+
+  scenario = scenario_of_round_numbers ();
+  use_wrapper (&scenario);
+  scenario.fsdp.torch_minor = 0;
+  scenario.checkpoint.select_op = TRUE;
+  assert_refused (&scenario, "context_fn");
+
+  scenario = scenario_of_round_numbers ();
   scenario.fsdp.units = UNITS_EMBED_BLOCKS_HEAD;
   scenario.model.tied_embeddings = TRUE;
   assert_refused (&scenario, "'weight' must be 2-D");

@@ -233,6 +233,50 @@ no_sync_reduces_once_and_gathers_always (void **state)
   assert_counts (&scenario, UNIT_FIRST_BLOCK, (Counts){ 4, 4, 4, 0 });
 }
 
+/* ---- attention and MLP as units, as checkpoints ---- */
+
+/* Norms without weights leave all to attention and MLP, 16384 parameters each: half of each time.
+ */
+static Scenario
+nested_scenario (void)
+{
+  Scenario scenario = fsdp2_scenario ();
+
+  scenario.model.norm = NORM_LAYERNORM_PLAIN;
+  scenario.fsdp.units = UNITS_ATTENTION_AND_MLP;
+  return scenario;
+}
+
+/* Only half a block is gathered before the first kernel and scattered after the last: 0.5 + 0.88 +
+ * 32 x 4 + 32 x 8 + 0.88 + 0.5 = 386.76. */
+static void
+smaller_units_expose_less (void **state)
+{
+  (void)state;
+  Scenario scenario = nested_scenario ();
+
+  assert_int_equal (step_time (&scenario), 386760 * US);
+  use_wrapper (&scenario);
+  scenario.checkpoint.select_children = TRUE;
+  assert_int_equal (step_time (&scenario), (386760 + 32 * 4000) * US);
+}
+
+/* A block more, around which the recompute runs. The attention's gather is issued on demand, behind
+ * the scatter of the attention above: 4 in forward; 0.88 + 0.88 that nothing hides, 4, 8. */
+static void
+a_recompute_gathers_attention_on_demand (void **state)
+{
+  (void)state;
+  Scenario scenario = nested_scenario ();
+
+  scenario.checkpoint.method = CHECKPOINT_OUTSIDE;
+  scenario.fsdp.torch_minor = 10;
+  SimTime long_one = step_time (&scenario);
+  scenario.model.layers--;
+  SimTime short_one = step_time (&scenario);
+  assert_int_equal (long_one - short_one, (4000 + 880 + 880 + 4000 + 8000) * US);
+}
+
 /* ---- copies ---- */
 
 /* Each gather has a cast, a copy-in and a copy-out; the scatter a copy-in and a cast
@@ -371,6 +415,8 @@ main (void)
     cmocka_unit_test (an_empty_list_leaves_the_implicit_prefetch),
     cmocka_unit_test (explicit_prefetch_and_reentrant_recompute_gather_in_vain),
     cmocka_unit_test (no_sync_reduces_once_and_gathers_always),
+    cmocka_unit_test (smaller_units_expose_less),
+    cmocka_unit_test (a_recompute_gathers_attention_on_demand),
     cmocka_unit_test (copies_of_a_gather_and_a_scatter),
     cmocka_unit_test (kept_gradients_are_upcast_in_each_micro_batch),
     cmocka_unit_test (torchtitan_that_keeps_the_last_block),

@@ -21,15 +21,34 @@ units_are_named_as_people_name_them (void **state)
                 { UNIT_EMBED, "embed" },
                 { UNIT_HEAD, "head" },
                 { UNIT_FIRST_BLOCK, "block.0" },
-                { UNIT_FIRST_BLOCK + 125, "block.125" } };
+                { UNIT_FIRST_BLOCK + 125, "block.125" },
+                { UNIT_FIRST_PART + 2 * 3, "block.3.attention" },
+                { UNIT_FIRST_PART + 2 * 16383 + 1, "block.16383.mlp" } };
   (void)state;
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
       g_autofree char *name = timeline_unit_name (cases[i].unit);
+      guint32 unit;
 
       assert_string_equal (name, cases[i].name);
+      assert_true (timeline_unit_parse (name, &unit));
+      assert_int_equal (unit, cases[i].unit);
     }
+}
+
+static void
+what_is_no_name_of_a_unit (void **state)
+{
+  static const char *const names[]
+      = { "",         "roots",        "block",        "block.",
+          "block.x",  "block.-1",     "block.16384",  "block.1x",
+          "block.1.", "block.1.norm", "block.1.mlp.", "block.99999999999999999999" };
+  guint32 unit;
+
+  (void)state;
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    assert_false (timeline_unit_parse (names[i], &unit));
 }
 
 static void
@@ -80,6 +99,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (units_are_named_as_people_name_them),
+    cmocka_unit_test (what_is_no_name_of_a_unit),
     cmocka_unit_test (names_in_files_follow_the_contract),
     cmocka_unit_test (four_ops_are_collectives),
     cmocka_unit_test (reported_time_starts_at_the_end_of_warm_up),

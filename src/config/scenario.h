@@ -237,8 +237,9 @@ typedef struct
   CheckpointMethod method;
   gboolean use_reentrant;
   gboolean early_stop;
-  guint every;        /* select = every:K; 1: all */
-  gboolean select_op; /* select = op */
+  guint every;              /* select = every:K; 1: all */
+  gboolean select_op;       /* select = op */
+  gboolean select_children; /* select = children */
 } CheckpointConfig;
 
 static inline gboolean

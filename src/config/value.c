@@ -191,7 +191,7 @@ store_reshard (const KeyInfo *key, const char *text, Scenario *scenario, GError 
 static gboolean
 store_select (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
 {
-  static const char *const words[] = { "all", "op", "every:K", NULL };
+  static const char *const words[] = { "all", "op", "children", "every:K", NULL };
   CheckpointConfig *checkpoint = &scenario->checkpoint;
   gint64 every = 1;
 
@@ -206,6 +206,7 @@ store_select (const KeyInfo *key, const char *text, Scenario *scenario, GError *
     return units_refuse (UNITS_ERROR_SYNTAX, error, "expected a number for K, such as every:2");
   checkpoint->every = (guint)every;
   checkpoint->select_op = strcmp (text, "op") == 0;
+  checkpoint->select_children = strcmp (text, "children") == 0;
   return TRUE;
 }
 
@@ -287,8 +288,9 @@ value_canonical (const KeyInfo *key, const Scenario *scenario)
       memcpy (&word, G_STRUCT_MEMBER_P (scenario, key->offset), sizeof word);
       return g_strdup (key->words[word]);
     case KEY_SELECT:
-      return g_strdup_printf ("%u%s", scenario->checkpoint.every,
-                              scenario->checkpoint.select_op ? " op" : "");
+      return g_strdup_printf ("%u%s%s", scenario->checkpoint.every,
+                              scenario->checkpoint.select_op ? " op" : "",
+                              scenario->checkpoint.select_children ? " children" : "");
     case KEY_NUMBERED:
       return numbered_list_canonical (&MEMBER (NumberedList, scenario, key));
     }

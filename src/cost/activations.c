@@ -111,6 +111,41 @@ loss_bytes (const Workload *work, double *saved, double *workspace)
 }
 
 /* A metric casts the logits to fp32 and takes the logarithms of the probabilities. */
+static gboolean
+has_norm_piece (const ModelConfig *model, guint piece)
+{
+  gboolean second = piece >= PIECE_SECOND_HALF;
+  NormPlacement placement = model->norm_placement;
+
+  if (second ? !model_has_feed_forward (model) : !model_has_mixer (model))
+    return FALSE;
+  if (piece % PIECE_SECOND_HALF == PIECE_NORM_BEFORE)
+    return placement != NORMS_POST
+           && !(placement == NORMS_SHARED && second && model_has_mixer (model));
+  return piece % PIECE_SECOND_HALF == PIECE_NORM_BEHIND
+         && (placement == NORMS_POST || placement == NORMS_SANDWICH);
+}
+
+/* A child keeps its input, which is what the one before it made. */
+void
+activations_measure_pieces (const Workload *work, BlockCost *cost)
+{
+  const ModelConfig *model = work->model;
+  double tensor = work->tokens * work->hidden * work->element;
+  double norm = work->tokens * norm_saved (work) - tensor;
+  guint n_children = model_norms_of_block (model) + (guint)model_has_mixer (model)
+                     + (guint)model_has_feed_forward (model);
+
+  cost->children_input_bytes = round_to_bytes (n_children * tensor);
+  for (guint i = 0; i < N_BLOCK_PIECES; i++)
+    if (has_norm_piece (model, i))
+      cost->pieces[i].saved_bytes = round_to_bytes (norm);
+  cost->pieces[PIECE_INSIDE].saved_bytes
+      = round_to_bytes (work->tokens * (attention_saved (work) + extra_saved (work)));
+  cost->pieces[PIECE_SECOND_HALF + PIECE_INSIDE].saved_bytes
+      = round_to_bytes (work->tokens * feed_forward_saved (work));
+}
+
 void
 activations_measure_head (const Workload *work, StepCost *cost)
 {

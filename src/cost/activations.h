@@ -7,4 +7,6 @@
 
 /* Fill the activation fields of a kind of block and of the head. */
 void activations_measure_block (const Workload *work, BlockCost *cost);
+/* The same of its pieces, and what is kept of children that are checkpointed apart. */
+void activations_measure_pieces (const Workload *work, BlockCost *cost);
 void activations_measure_head (const Workload *work, StepCost *cost);

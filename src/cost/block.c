@@ -7,6 +7,7 @@
 #include "cost/linear.h"
 #include "cost/moe.h"
 #include "cost/passes.h"
+#include "cost/step_cost.h"
 
 /* Attention or feed-forward, without norms and residual. */
 typedef void (*AddHalf) (GArray *kernels, const Workload *work);
@@ -81,26 +82,38 @@ add_feed_forward_backward (GArray *kernels, const Workload *work)
     feed_forward_add_backward (kernels, work, work->ffn);
 }
 
+/* Appends the kernels of one piece. */
 static void
-add_half_forward (GArray *kernels, const Workload *work, AddHalf add)
+add_piece (GArray *kernels, const Workload *work, AddHalf add, guint piece)
+{
+  guint first = kernels->len;
+
+  add (kernels, work);
+  for (guint i = first; i < kernels->len; i++)
+    g_array_index (kernels, Kernel, i).piece = piece;
+}
+
+/* @half: 0 or PIECE_SECOND_HALF. */
+static void
+add_half_forward (GArray *kernels, const Workload *work, AddHalf add, guint half)
 {
   if (has_norm_before (work->model))
-    passes_add_norm_forward (kernels, work);
-  add (kernels, work);
+    add_piece (kernels, work, passes_add_norm_forward, half + PIECE_NORM_BEFORE);
+  add_piece (kernels, work, add, half + PIECE_INSIDE);
   if (has_norm_behind (work->model))
-    passes_add_norm_forward (kernels, work);
-  add_sum (kernels, work);
+    add_piece (kernels, work, passes_add_norm_forward, half + PIECE_NORM_BEHIND);
+  add_piece (kernels, work, add_sum, half + PIECE_SUM);
 }
 
 static void
-add_half_backward (GArray *kernels, const Workload *work, AddHalf add)
+add_half_backward (GArray *kernels, const Workload *work, AddHalf add, guint half)
 {
   if (has_norm_behind (work->model))
-    passes_add_norm_backward (kernels, work);
-  add (kernels, work);
+    add_piece (kernels, work, passes_add_norm_backward, half + PIECE_NORM_BEHIND);
+  add_piece (kernels, work, add, half + PIECE_INSIDE);
   if (has_norm_before (work->model))
-    passes_add_norm_backward (kernels, work);
-  add_sum (kernels, work);
+    add_piece (kernels, work, passes_add_norm_backward, half + PIECE_NORM_BEFORE);
+  add_piece (kernels, work, add_sum, half + PIECE_SUM);
 }
 
 /* ---- both halves side by side ---- */
@@ -114,26 +127,31 @@ has_two_norms (const ModelConfig *model)
 static void
 add_parallel_forward (GArray *kernels, const Workload *work)
 {
-  passes_add_norm_forward (kernels, work);
-  add_mixer_forward (kernels, work);
+  const guint second = PIECE_SECOND_HALF;
+
+  add_piece (kernels, work, passes_add_norm_forward, PIECE_NORM_BEFORE);
+  add_piece (kernels, work, add_mixer_forward, PIECE_INSIDE);
   if (has_two_norms (work->model))
-    passes_add_norm_forward (kernels, work);
-  add_feed_forward_forward (kernels, work);
-  add_sum (kernels, work);
-  add_sum (kernels, work);
+    add_piece (kernels, work, passes_add_norm_forward, second + PIECE_NORM_BEFORE);
+  add_piece (kernels, work, add_feed_forward_forward, second + PIECE_INSIDE);
+  add_piece (kernels, work, add_sum, second + PIECE_SUM);
+  add_piece (kernels, work, add_sum, second + PIECE_SUM);
 }
 
-/* Three gradients meet: the residual's and those of both halves. */
+/* Three gradients meet: the residual's and those of both halves, whose sum comes before the norm.
+ */
 static void
 add_parallel_backward (GArray *kernels, const Workload *work)
 {
-  add_feed_forward_backward (kernels, work);
+  const guint second = PIECE_SECOND_HALF;
+
+  add_piece (kernels, work, add_feed_forward_backward, second + PIECE_INSIDE);
   if (has_two_norms (work->model))
-    passes_add_norm_backward (kernels, work);
-  add_mixer_backward (kernels, work);
-  add_sum (kernels, work);
-  passes_add_norm_backward (kernels, work);
-  add_sum (kernels, work);
+    add_piece (kernels, work, passes_add_norm_backward, second + PIECE_NORM_BEFORE);
+  add_piece (kernels, work, add_mixer_backward, PIECE_INSIDE);
+  add_piece (kernels, work, add_sum, PIECE_NORM_BEFORE);
+  add_piece (kernels, work, passes_add_norm_backward, PIECE_NORM_BEFORE);
+  add_piece (kernels, work, add_sum, PIECE_SUM);
 }
 
 /* ---- the block ---- */
@@ -147,9 +165,9 @@ block_add_forward (GArray *kernels, const Workload *work)
       return;
     }
   if (model_has_mixer (work->model))
-    add_half_forward (kernels, work, add_mixer_forward);
+    add_half_forward (kernels, work, add_mixer_forward, 0);
   if (model_has_feed_forward (work->model))
-    add_half_forward (kernels, work, add_feed_forward_forward);
+    add_half_forward (kernels, work, add_feed_forward_forward, PIECE_SECOND_HALF);
 }
 
 void
@@ -161,9 +179,21 @@ block_add_backward (GArray *kernels, const Workload *work)
       return;
     }
   if (model_has_feed_forward (work->model))
-    add_half_backward (kernels, work, add_feed_forward_backward);
+    add_half_backward (kernels, work, add_feed_forward_backward, PIECE_SECOND_HALF);
   if (model_has_mixer (work->model))
-    add_half_backward (kernels, work, add_mixer_backward);
+    add_half_backward (kernels, work, add_mixer_backward, 0);
+}
+
+guint
+block_last_inside (const ModelConfig *model)
+{
+  return model_has_feed_forward (model) ? PIECE_SECOND_HALF + PIECE_INSIDE : PIECE_INSIDE;
+}
+
+guint
+block_sums_at_end (const ModelConfig *model)
+{
+  return is_parallel (model) ? 2 : 1;
 }
 
 /* The last matmul and the sums behind it. A norm behind it saves its input, and
@@ -171,7 +201,7 @@ block_add_backward (GArray *kernels, const Workload *work)
 guint
 block_kernels_after_last_saved (const ModelConfig *model)
 {
-  guint n_sums = is_parallel (model) ? 2 : 1;
+  guint n_sums = block_sums_at_end (model);
 
   if (!model_has_mixer (model) && !model_has_feed_forward (model))
     return 0;

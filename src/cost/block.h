@@ -8,6 +8,12 @@
 /* How many kernels at the end of the forward make nothing that the backward
  * needs: the last matmul and the residual's sum. */
 guint block_kernels_after_last_saved (const ModelConfig *model);
+/* … and how many of these are the residuals' sums. */
+guint block_sums_at_end (const ModelConfig *model);
 
+/* The last piece that is an attention or a feed-forward. */
+guint block_last_inside (const ModelConfig *model);
+
+/* Each kernel knows its piece. */
 void block_add_forward (GArray *kernels, const Workload *work);
 void block_add_backward (GArray *kernels, const Workload *work);

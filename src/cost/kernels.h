@@ -27,6 +27,7 @@ typedef struct
   double flops;       /* that it does */
   double model_flops; /* as MFU counts them: attention without the saving of the causal mask */
   double bytes;       /* read and written in GPU memory */
+  guint piece;        /* of a block's kernels, BlockPieceId */
 } Kernel;
 
 /* What a GPU reaches with the kernels of a scenario. */

@@ -105,14 +105,16 @@ experts (const ModelConfig *model, guint n)
 BlockParams
 params_of_block (const ModelConfig *kind)
 {
-  gint64 common = attention (kind) + model_norms_of_block (kind) * norm (kind, kind->hidden)
-                  + kind->extra_matmul_parameters + kind->extra_parameters;
-  gint64 dense = feed_forward (kind, kind->hidden, kind->ffn_hidden);
+  gint64 mixer = attention (kind) + kind->extra_matmul_parameters;
+  gint64 common
+      = mixer + model_norms_of_block (kind) * norm (kind, kind->hidden) + kind->extra_parameters;
+  gint64 mlp = kind->experts == 0 ? feed_forward (kind, kind->hidden, kind->ffn_hidden)
+                                  : experts (kind, kind->experts);
+  gint64 active = kind->experts == 0 ? mlp : experts (kind, kind->experts_per_token);
 
-  if (kind->experts == 0)
-    return (BlockParams){ common + dense, common + dense };
-  return (BlockParams){ common + experts (kind, kind->experts),
-                        common + experts (kind, kind->experts_per_token) };
+  return (BlockParams){
+    .total = common + mlp, .active = common + active, .attention = mixer, .mlp = mlp
+  };
 }
 
 /* ---- the model ---- */

@@ -7,7 +7,9 @@
 typedef struct
 {
   gint64 total;
-  gint64 active; /* that one token passes: of the experts only those it is sent to */
+  gint64 active;    /* that one token passes: of the experts only those it is sent to */
+  gint64 attention; /* of total; or where there is no attention, of what stands in its place */
+  gint64 mlp;       /* of total: feed-forward, or router and experts */
 } BlockParams;
 
 typedef struct

@@ -5,6 +5,7 @@
 #include "cost/activations.h"
 #include "cost/block.h"
 #include "cost/ends.h"
+#include "cost/pieces.h"
 #include "cost/run.h"
 #include "cost/selective.h"
 
@@ -68,6 +69,8 @@ measure_kind (const Scenario *scenario, guint sequences, BlockCost *cost)
   cost->backward = piece (scenario, &work, block_add_backward, 0, timing->backward);
   activations_measure_block (&work, cost);
   measure_selected (scenario, &work, n_left_out, cost);
+  if (cost_is_in_pieces (scenario))
+    pieces_measure (scenario, &work, cost);
 }
 
 /* Each kind is measured as if all blocks were of it. */
@@ -160,9 +163,20 @@ cost_stops_early (const Scenario *scenario)
          && scenario->fsdp.torch_minor >= 1;
 }
 
+gboolean
+cost_is_in_pieces (const Scenario *scenario)
+{
+  const CheckpointConfig *checkpoint = &scenario->checkpoint;
+
+  return (scenario->fsdp.units == UNITS_ATTENTION_AND_MLP && scenario->fsdp.api != API_DDP)
+         || (checkpoint->select_children && checkpoint->method != CHECKPOINT_NONE);
+}
+
 const KernelRun *
 cost_recompute (const Scenario *scenario, const BlockCost *cost)
 {
+  if (scenario->checkpoint.select_children)
+    return &cost->recompute_children;
   if (scenario->checkpoint.select_op)
     return &cost->recompute_selected;
   return cost_stops_early (scenario) ? &cost->recompute_early_stop : &cost->recompute;

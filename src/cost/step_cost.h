@@ -17,6 +17,32 @@ typedef struct
   double bytes; /* moved in GPU memory */
 } KernelRun;
 
+/* What a block's pass is made of, in the order of its forward: two halves, each of the same four
+ * pieces. A half, or a piece of it, may have no kernels. */
+typedef enum
+{
+  PIECE_NORM_BEFORE, /* of the first half; PIECE_SECOND_HALF + this, of the second */
+  PIECE_INSIDE,      /* attention, or what stands in its place; the feed-forward */
+  PIECE_NORM_BEHIND,
+  PIECE_SUM, /* with the residual */
+  PIECE_SECOND_HALF,
+  N_BLOCK_PIECES = 2 * PIECE_SECOND_HALF
+} BlockPieceId;
+
+/* Backward takes the halves from the second on, and of each the pieces in this order. */
+#define PIECES_BACKWARD                                                                            \
+  {                                                                                                \
+    PIECE_NORM_BEHIND, PIECE_INSIDE, PIECE_NORM_BEFORE, PIECE_SUM                                  \
+  }
+
+typedef struct
+{
+  KernelRun forward;
+  KernelRun recompute; /* as cost_recompute() has it, of this piece */
+  KernelRun backward;
+  gint64 saved_bytes; /* by child: what its recompute keeps for its backward */
+} BlockPiece;
+
 /* One block, one micro-batch. */
 typedef struct
 {
@@ -30,6 +56,11 @@ typedef struct
   gint64 input_bytes;     /* what it keeps when checkpointed */
   gint64 selected_bytes;  /* and where ops are selected, the results that are kept */
   gint64 workspace_bytes; /* more at the peak of its backward: gradients of activations */
+  /* The rest is measured only where cost_is_in_pieces(). */
+  BlockPiece pieces[N_BLOCK_PIECES];
+  guint unfinished_piece;       /* that a recompute leaves early; N_BLOCK_PIECES: none */
+  gint64 children_input_bytes;  /* what it keeps when its children are checkpointed apart */
+  KernelRun recompute_children; /* of all of them together */
 } BlockCost;
 
 typedef struct
@@ -53,6 +84,8 @@ void step_cost_of_micro_batch (const Scenario *scenario, guint sequences, StepCo
 /* Is a recompute left as soon as all that the backward needs is there? Early stop came with torch
  * 2.1, and only to the non-reentrant implementation. */
 gboolean cost_stops_early (const Scenario *scenario);
+/* Is a block's pass launched piece by piece? Where its parts are units, or checkpointed, apart. */
+gboolean cost_is_in_pieces (const Scenario *scenario);
 /* What is computed again of a checkpointed block. */
 const KernelRun *cost_recompute (const Scenario *scenario, const BlockCost *cost);
 

@@ -1,22 +1,6 @@
 #include <config.h>
 
-#include "fsdp/checkpointing.h"
-
-typedef enum
-{
-  NESTING_NONE,
-  NESTING_OUTSIDE_REENTRANT,     /* checkpoint (FSDP (block)), the naive case */
-  NESTING_OUTSIDE_NON_REENTRANT, /* the same, hooks of saved tensors instead of a nested backward */
-  NESTING_INSIDE                 /* FSDP (checkpoint (block)) */
-} Nesting;
-
-struct _Checkpointing
-{
-  Runtime *runtime;
-  Nesting nesting; /* of the blocks that are checkpointed */
-  BufferId *saved; /* by block: what its forward or recompute keeps for the backward */
-  BufferId *input; /* by block: what the checkpoint keeps */
-};
+#include "fsdp/checkpointing_parts.h"
 
 static Nesting
 nesting_of (const Scenario *scenario)
@@ -37,8 +21,9 @@ checkpointing_new (Runtime *runtime)
 
   checkpointing->runtime = runtime;
   checkpointing->nesting = nesting_of (scenario);
-  checkpointing->saved = g_new0 (BufferId, scenario->model.layers);
-  checkpointing->input = g_new0 (BufferId, scenario->model.layers);
+  checkpointing->in_pieces = cost_is_in_pieces (scenario);
+  checkpointing->kept = g_new0 (BufferId, scenario->model.layers);
+  checkpointing->recomputed = g_new0 (BufferId, scenario->model.layers);
   return checkpointing;
 }
 
@@ -47,23 +32,32 @@ checkpointing_free (Checkpointing *checkpointing)
 {
   if (checkpointing == NULL)
     return;
-  g_free (checkpointing->saved);
-  g_free (checkpointing->input);
+  g_free (checkpointing->kept);
+  g_free (checkpointing->recomputed);
   g_free (checkpointing);
 }
 
-static Nesting
-nesting_of_block (const Checkpointing *checkpointing, guint block)
+Nesting
+checkpointing_nesting (const Checkpointing *checkpointing, guint block)
 {
   const CheckpointConfig *checkpoint = &checkpointing->runtime->writer->scenario->checkpoint;
 
   return checkpoint_has_block (checkpoint, block) ? checkpointing->nesting : NESTING_NONE;
 }
 
+/* Of the block's own checkpoint: none where its children have theirs. */
+static Nesting
+nesting_of_block (const Checkpointing *checkpointing, guint block)
+{
+  if (checkpointing->runtime->writer->scenario->checkpoint.select_children)
+    return NESTING_NONE;
+  return checkpointing_nesting (checkpointing, block);
+}
+
 /* ---- kernels and activations ---- */
 
-static BufferId
-keep_activations (Checkpointing *checkpointing, gint64 bytes, guint block)
+BufferId
+checkpointing_keep (Checkpointing *checkpointing, gint64 bytes, guint block)
 {
   Writer *writer = checkpointing->runtime->writer;
 
@@ -71,125 +65,139 @@ keep_activations (Checkpointing *checkpointing, gint64 bytes, guint block)
                         UNIT_FIRST_BLOCK + block);
 }
 
-static const BlockCost *
-cost_of_block (const Writer *writer, guint block)
+const BlockCost *
+checkpointing_cost (const Checkpointing *checkpointing, guint block)
 {
+  const Writer *writer = checkpointing->runtime->writer;
+
   return &writer->cost->kinds[model_kind_of_block (&writer->scenario->model, block)];
 }
 
+/* What a block keeps from its forward to its backward. */
+static gint64
+kept_bytes (const Checkpointing *checkpointing, guint block)
+{
+  const BlockCost *cost = checkpointing_cost (checkpointing, block);
+  const CheckpointConfig *checkpoint = &checkpointing->runtime->writer->scenario->checkpoint;
+
+  if (checkpointing_nesting (checkpointing, block) == NESTING_NONE)
+    return cost->saved_bytes;
+  if (checkpoint->select_children)
+    return cost->children_input_bytes;
+  return cost->input_bytes + (checkpoint->select_op ? cost->selected_bytes : 0);
+}
+
 static void
-forward_kernels (Checkpointing *checkpointing, guint block, gboolean keep_all)
+forward_kernels (Checkpointing *checkpointing, guint block, gboolean grad_enabled)
 {
   Writer *writer = checkpointing->runtime->writer;
-  const BlockCost *cost = cost_of_block (writer, block);
 
-  if (keep_all)
-    checkpointing->saved[block] = keep_activations (checkpointing, cost->saved_bytes, block);
+  checkpointing->kept[block]
+      = checkpointing_keep (checkpointing, kept_bytes (checkpointing, block), block);
+  if (checkpointing->in_pieces)
+    pieces_forward (checkpointing, block, grad_enabled);
   else
-    checkpointing->input[block] = keep_activations (
-        checkpointing,
-        cost->input_bytes + (writer->scenario->checkpoint.select_op ? cost->selected_bytes : 0),
-        block);
-  writer_launch (writer, writer->compute, &cost->forward, TIMELINE_FORWARD,
-                 UNIT_FIRST_BLOCK + block);
+    writer_launch (writer, writer->compute, &checkpointing_cost (checkpointing, block)->forward,
+                   TIMELINE_FORWARD, UNIT_FIRST_BLOCK + block);
 }
 
 static void
-recompute_kernels (Checkpointing *checkpointing, guint block)
+recompute_kernels (Checkpointing *checkpointing, guint block, guint unused)
 {
   Writer *writer = checkpointing->runtime->writer;
-  const BlockCost *cost = cost_of_block (writer, block);
+  const BlockCost *cost = checkpointing_cost (checkpointing, block);
+  gint64 selected = writer->scenario->checkpoint.select_op ? cost->selected_bytes : 0;
 
-  checkpointing->saved[block] = keep_activations (
-      checkpointing,
-      cost->saved_bytes - (writer->scenario->checkpoint.select_op ? cost->selected_bytes : 0),
-      block);
-  writer_launch (writer, writer->compute, cost_recompute (writer->scenario, cost),
-                 TIMELINE_RECOMPUTE, UNIT_FIRST_BLOCK + block);
+  checkpointing->recomputed[block]
+      = checkpointing_keep (checkpointing, cost->saved_bytes - selected, block);
+  if (checkpointing->in_pieces)
+    pieces_recompute (checkpointing, block, unused);
+  else
+    writer_launch (writer, writer->compute, cost_recompute (writer->scenario, cost),
+                   TIMELINE_RECOMPUTE, UNIT_FIRST_BLOCK + block);
 }
 
 static void
-backward_kernels (Checkpointing *checkpointing, guint block, gboolean checkpointed)
+backward_kernels (Checkpointing *checkpointing, guint block)
 {
-  Runtime *runtime = checkpointing->runtime;
-  Writer *writer = runtime->writer;
-  const BlockCost *cost = cost_of_block (writer, block);
-  guint unit = units_of_block (&writer->units, block);
+  Writer *writer = checkpointing->runtime->writer;
+  const BlockCost *cost = checkpointing_cost (checkpointing, block);
+  BufferId workspace = checkpointing_keep (checkpointing, cost->workspace_bytes, block);
 
-  if (unit != UNIT_INDEX_NONE)
-    runtime->hooks->gradients_begin (runtime, unit);
-  BufferId workspace = keep_activations (checkpointing, cost->workspace_bytes, block);
   writer_launch (writer, writer->compute, &cost->backward, TIMELINE_BACKWARD,
                  UNIT_FIRST_BLOCK + block);
   program_free_buffer (writer->program, workspace, 0);
-  program_free_buffer (writer->program, checkpointing->saved[block], 0);
-  if (checkpointed)
-    program_free_buffer (writer->program, checkpointing->input[block], 0);
 }
 
 /* ---- hooks around them ---- */
 
-static void
-pre_forward (Checkpointing *checkpointing, guint unit, gboolean grad_enabled)
+void
+checkpointing_pre_forward (Checkpointing *checkpointing, guint unit, gboolean grad_enabled)
 {
   if (unit != UNIT_INDEX_NONE)
     checkpointing->runtime->hooks->pre_forward (checkpointing->runtime, unit, grad_enabled);
 }
 
-static void
-post_forward (Checkpointing *checkpointing, guint unit, gboolean grad_enabled)
+void
+checkpointing_post_forward (Checkpointing *checkpointing, guint unit, gboolean grad_enabled)
 {
   if (unit != UNIT_INDEX_NONE)
     checkpointing->runtime->hooks->post_forward (checkpointing->runtime, unit, grad_enabled);
 }
 
-static void
-pre_backward (Checkpointing *checkpointing, guint unit)
+void
+checkpointing_pre_backward (Checkpointing *checkpointing, guint unit)
 {
   if (unit != UNIT_INDEX_NONE)
     checkpointing->runtime->hooks->pre_backward (checkpointing->runtime, unit);
 }
 
 void
+checkpointing_post_backward (Checkpointing *checkpointing, guint unit)
+{
+  if (unit != UNIT_INDEX_NONE)
+    checkpointing->runtime->hooks->post_backward (checkpointing->runtime, unit);
+}
+
+void
 checkpointing_forward (Checkpointing *checkpointing, guint block)
 {
   guint unit = units_of_block (&checkpointing->runtime->writer->units, block);
-  Nesting nesting = nesting_of_block (checkpointing, block);
   /* The reentrant checkpoint runs its function under no_grad: FSDP's forward sees
    * that when it stands inside. */
-  gboolean grad_enabled = nesting != NESTING_OUTSIDE_REENTRANT;
+  gboolean grad_enabled = nesting_of_block (checkpointing, block) != NESTING_OUTSIDE_REENTRANT;
 
-  pre_forward (checkpointing, unit, grad_enabled);
-  forward_kernels (checkpointing, block, nesting == NESTING_NONE);
-  post_forward (checkpointing, unit, grad_enabled);
+  checkpointing_pre_forward (checkpointing, unit, grad_enabled);
+  forward_kernels (checkpointing, block, grad_enabled);
+  checkpointing_post_forward (checkpointing, unit, grad_enabled);
 }
 
-/* What precedes the backward kernels. */
-static void
-prepare_backward (Checkpointing *checkpointing, guint unit, guint block, Nesting nesting)
+void
+checkpointing_prepare_backward (Checkpointing *checkpointing, guint unit, Nesting nesting,
+                                gboolean stops_early, Recompute recompute, guint block, guint piece)
 {
   switch (nesting)
     {
     case NESTING_NONE:
-      pre_backward (checkpointing, unit);
+      checkpointing_pre_backward (checkpointing, unit);
       break;
     case NESTING_OUTSIDE_REENTRANT:
-      pre_forward (checkpointing, unit, TRUE);
-      recompute_kernels (checkpointing, block);
-      post_forward (checkpointing, unit, TRUE);
-      pre_backward (checkpointing, unit); /* of the recomputed output, in the nested backward */
+      checkpointing_pre_forward (checkpointing, unit, TRUE);
+      recompute (checkpointing, block, piece);
+      checkpointing_post_forward (checkpointing, unit, TRUE);
+      /* Of the recomputed output, in the nested backward. */
+      checkpointing_pre_backward (checkpointing, unit);
       break;
     case NESTING_OUTSIDE_NON_REENTRANT:
-      pre_backward (checkpointing, unit); /* of the original output */
-      pre_forward (checkpointing, unit, TRUE);
-      recompute_kernels (checkpointing, block);
-      if (!cost_stops_early (checkpointing->runtime->writer
-                                 ->scenario)) /* else the recompute never comes to its end */
-        post_forward (checkpointing, unit, TRUE);
+      checkpointing_pre_backward (checkpointing, unit); /* of the original output */
+      checkpointing_pre_forward (checkpointing, unit, TRUE);
+      recompute (checkpointing, block, piece);
+      if (!stops_early)
+        checkpointing_post_forward (checkpointing, unit, TRUE);
       break;
     case NESTING_INSIDE:
-      pre_backward (checkpointing, unit);
-      recompute_kernels (checkpointing, block);
+      checkpointing_pre_backward (checkpointing, unit);
+      recompute (checkpointing, block, piece);
       break;
     }
 }
@@ -198,11 +206,23 @@ void
 checkpointing_backward (Checkpointing *checkpointing, guint block)
 {
   Runtime *runtime = checkpointing->runtime;
+  Program *program = runtime->writer->program;
   guint unit = units_of_block (&runtime->writer->units, block);
   Nesting nesting = nesting_of_block (checkpointing, block);
+  gboolean by_child = runtime->writer->scenario->checkpoint.select_children;
+  Nesting children = by_child ? checkpointing_nesting (checkpointing, block) : NESTING_NONE;
 
-  prepare_backward (checkpointing, unit, block, nesting);
-  backward_kernels (checkpointing, block, nesting != NESTING_NONE);
+  checkpointing_prepare_backward (checkpointing, unit, nesting,
+                                  cost_stops_early (runtime->writer->scenario), recompute_kernels,
+                                  block, 0);
   if (unit != UNIT_INDEX_NONE)
-    runtime->hooks->post_backward (runtime, unit);
+    runtime->hooks->gradients_begin (runtime, unit);
+  if (checkpointing->in_pieces)
+    pieces_backward (checkpointing, block, children);
+  else
+    backward_kernels (checkpointing, block);
+  if (nesting != NESTING_NONE)
+    program_free_buffer (program, checkpointing->recomputed[block], 0);
+  program_free_buffer (program, checkpointing->kept[block], 0);
+  checkpointing_post_backward (checkpointing, unit);
 }

@@ -26,6 +26,29 @@ check_checkpointing (const Scenario *scenario, GError **error)
   return TRUE;
 }
 
+/* Checkpoints around several units, and several in one unit. */
+static gboolean
+check_regions (const Scenario *scenario, GError **error)
+{
+  const CheckpointConfig *checkpoint = &scenario->checkpoint;
+
+  if (checkpoint->method == CHECKPOINT_NONE)
+    return TRUE;
+  if (checkpoint->select_children && checkpoint->use_reentrant)
+    return refuse (
+        error, "several reentrant checkpoints in one FSDP1 unit run its post-backward hook once "
+               "each, which frees its parameters too early (pytorch#89781, #92935); use "
+               "use_reentrant = false, or select = all");
+  if (scenario->fsdp.units == UNITS_ATTENTION_AND_MLP && !checkpoint->select_children
+      && cost_stops_early (scenario))
+    return refuse (error,
+                   "FSDP1 asserts that a unit is idle when its backward begins, and a checkpoint "
+                   "around a whole block stops its recompute early within the MLP's unit, before "
+                   "that unit's post-forward hook; use select = children, early_stop = false or "
+                   "units = root_and_blocks");
+  return TRUE;
+}
+
 static gboolean
 check_sharding (const Scenario *scenario, GError **error)
 {
@@ -51,5 +74,6 @@ check_sharding (const Scenario *scenario, GError **error)
 gboolean
 fsdp1_check (const Scenario *scenario, GError **error)
 {
-  return check_checkpointing (scenario, error) && check_sharding (scenario, error);
+  return check_checkpointing (scenario, error) && check_regions (scenario, error)
+         && check_sharding (scenario, error);
 }

@@ -27,27 +27,40 @@ root_pre_forward (Fsdp2 *fsdp, guint unit)
   program_stream_wait_stream (writer->program, fsdp->all_gather, writer->compute);
 }
 
-static gboolean
-is_block (const Fsdp2 *fsdp, gint64 unit)
+/* A block and the parts of it that are units. */
+static void
+prefetch_block (Fsdp2 *fsdp, guint block)
 {
-  const Writer *writer = fsdp->runtime.writer;
-  gint64 first = writer->units.first_block;
+  const Units *units = &fsdp->runtime.writer->units;
 
-  return writer->units.first_block != UNIT_INDEX_NONE && unit >= first
-         && unit < first + writer->scenario->model.layers;
+  fsdp2_prefetch (fsdp, units_of_block (units, block));
+  for (guint part = 0; part < N_BLOCK_PARTS; part++)
+    if (units_of_part (units, block, (BlockPart)part) != UNIT_INDEX_NONE)
+      fsdp2_prefetch (fsdp, units_of_part (units, block, (BlockPart)part));
 }
 
-/* Units of a list set by set_modules_to_forward_prefetch or …_backward_prefetch:
- * the next @depth blocks in that direction. FALSE where the list is empty. */
+static gboolean
+is_whole_block (guint32 label)
+{
+  return label >= UNIT_FIRST_BLOCK && label < UNIT_FIRST_PART;
+}
+
+/* Lists set by set_modules_to_forward_prefetch or …_backward_prefetch: the next @depth blocks in
+ * that direction. FALSE where the list is empty. */
 static gboolean
 prefetch_explicitly (Fsdp2 *fsdp, guint unit, guint depth, int direction)
 {
-  gint64 target = (gint64)unit + direction;
+  guint32 label = fsdp2_unit (fsdp, unit)->label;
+  gint64 layers = fsdp->runtime.writer->scenario->model.layers;
+  gint64 target;
 
-  if (depth == 0 || !is_block (fsdp, unit) || !is_block (fsdp, target))
+  if (depth == 0 || !is_whole_block (label))
     return FALSE;
-  for (guint i = 0; i < depth && is_block (fsdp, target); i++, target += direction)
-    fsdp2_prefetch (fsdp, (guint)target);
+  target = (gint64)timeline_block_of_unit (label) + direction;
+  if (target < 0 || target >= layers)
+    return FALSE;
+  for (guint i = 0; i < depth && target >= 0 && target < layers; i++, target += direction)
+    prefetch_block (fsdp, (guint)target);
   return TRUE;
 }
 
@@ -134,6 +147,8 @@ fsdp2_pre_backward (Runtime *runtime, guint unit)
   writer_hook (runtime->writer);
   fsdp->in_backward = TRUE;
   group->module_state = GROUP_PRE_BACKWARD;
+  if (fsdp->iteration_root == unit) /* a recompute that stopped early in it */
+    fsdp->iteration_root = UNIT_INDEX_NONE;
   if (!has_group (fsdp, unit))
     return;
   group->state = GROUP_PRE_BACKWARD;
@@ -355,7 +370,8 @@ fsdp2_new (Writer *writer)
   fsdp->reduce_bytes = dtype_bytes (scenario->fsdp.reduce_dtype);
   fsdp->low_reduction = scenario->fsdp.reduce_dtype != cost_master_dtype (scenario);
   fsdp->original_bytes = dtype_bytes (cost_master_dtype (scenario));
-  fsdp->iteration_root = fsdp->parked = UNIT_INDEX_NONE;
+  fsdp->iteration_root = UNIT_INDEX_NONE;
+  fsdp->parked = BUFFER_NONE;
   fsdp->post_forward_order = g_array_new (FALSE, FALSE, sizeof (guint));
   fsdp->groups = g_new0 (Group, writer->units.n);
   for (guint i = 0; i < writer->units.n; i++)

@@ -55,7 +55,8 @@ typedef struct
   GArray *post_forward_order;   /* guint: units */
   guint iteration_root;         /* unit whose forward is the outermost one, or UNIT_INDEX_NONE */
   gboolean in_backward;
-  guint parked;             /* unit whose gather output is parked (all_gather_state), or none */
+  BufferId parked; /* a gather's output (all_gather_state), or BUFFER_NONE, */
+  EventId parked_copied_out;
   EventId scattered;        /* event of reduce_scatter_state */
   gboolean scatter_pending; /* reduce_scatter_state is set */
   BufferId scatter_input;   /* … and holds this */

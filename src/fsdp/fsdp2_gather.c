@@ -71,15 +71,16 @@ fsdp2_unshard (Fsdp2 *fsdp, guint unit)
   group->reshard_is_new = FALSE;
   copy_in (fsdp, unit);
   program_stream_wait_stream (writer->program, fsdp->all_gather, fsdp->copy_in);
-  writer_collective (
-      writer,
-      &(WriterCollective){ .communicator = small_group ? fsdp->post_forward : fsdp->shard,
-                           .stream = fsdp->all_gather,
-                           .kind = COLLECTIVE_ALL_GATHER,
-                           .bytes = gathered_bytes (fsdp, unit),
-                           .in_place = TRUE,
-                           .given = of->all_gather },
-      of->label);
+  if (units_shard_ranks (writer->scenario) > 1) /* else the copy-in was all of it */
+    writer_collective (
+        writer,
+        &(WriterCollective){ .communicator = small_group ? fsdp->post_forward : fsdp->shard,
+                             .stream = fsdp->all_gather,
+                             .kind = COLLECTIVE_ALL_GATHER,
+                             .bytes = gathered_bytes (fsdp, unit),
+                             .in_place = TRUE,
+                             .given = of->all_gather },
+        of->label);
   program_record (writer->program, group->gathered, fsdp->all_gather);
   group->gather_pending = TRUE;
 }
@@ -96,11 +97,11 @@ drop_gather_output (Fsdp2 *fsdp, guint unit)
 void
 fsdp2_release_parked (Fsdp2 *fsdp)
 {
-  if (fsdp->parked == UNIT_INDEX_NONE)
+  if (fsdp->parked == BUFFER_NONE)
     return;
-  gather_streams_wait (fsdp, fsdp->groups[fsdp->parked].copied_out);
-  drop_gather_output (fsdp, fsdp->parked);
-  fsdp->parked = UNIT_INDEX_NONE;
+  gather_streams_wait (fsdp, fsdp->parked_copied_out);
+  program_free_buffer (fsdp->runtime.writer->program, fsdp->parked, 0);
+  fsdp->parked = BUFFER_NONE;
 }
 
 static void
@@ -134,7 +135,9 @@ fsdp2_wait_for_unshard (Fsdp2 *fsdp, guint unit)
   group->gather_pending = FALSE;
   if (group->state == GROUP_FORWARD)
     {
-      fsdp->parked = unit; /* so that this copy-out overlaps the next gather */
+      fsdp->parked = group->gather_output; /* so that this copy-out overlaps the next gather */
+      fsdp->parked_copied_out = group->copied_out;
+      group->gather_output = BUFFER_NONE;
       return;
     }
   gather_streams_wait (fsdp, group->copied_out);

@@ -107,13 +107,14 @@ fsdp2_reduce_grads (Fsdp2 *fsdp, guint unit)
                                     fsdp->low_reduction ? MEMORY_COMM_BUFFERS : MEMORY_GRADS,
                                     of->shard * fsdp->reduce_bytes, of->label);
   divide (fsdp, fsdp->reduce_scatter, elements, fsdp->predivide, of->label);
-  writer_collective (writer,
-                     &(WriterCollective){ .communicator = fsdp->scatter,
-                                          .stream = fsdp->reduce_scatter,
-                                          .kind = COLLECTIVE_REDUCE_SCATTER,
-                                          .bytes = elements * fsdp->reduce_bytes,
-                                          .given = of->reduce_scatter },
-                     of->label);
+  if (units_shard_ranks (writer->scenario) > 1) /* else the input is the output */
+    writer_collective (writer,
+                       &(WriterCollective){ .communicator = fsdp->scatter,
+                                            .stream = fsdp->reduce_scatter,
+                                            .kind = COLLECTIVE_REDUCE_SCATTER,
+                                            .bytes = elements * fsdp->reduce_bytes,
+                                            .given = of->reduce_scatter },
+                       of->label);
   program_record (writer->program, fsdp->scattered, fsdp->reduce_scatter);
   fsdp->scatter_pending = TRUE;
   if (fsdp->hybrid)

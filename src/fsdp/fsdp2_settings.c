@@ -36,7 +36,6 @@ fsdp2_reshards (const Scenario *scenario, guint32 label)
 {
   gint setting = reshard_setting (scenario);
   gboolean is_told = setting == RESHARD_TRUE || setting > 0;
-  guint32 last_block = UNIT_FIRST_BLOCK + scenario->model.layers - 1;
   gboolean head_apart = scenario->fsdp.units == UNITS_EMBED_BLOCKS_HEAD;
 
   if (setting == RESHARD_FALSE)
@@ -45,7 +44,8 @@ fsdp2_reshards (const Scenario *scenario, guint32 label)
     return is_told && scenario->fsdp.torch_minor >= 8;
   if (label == UNIT_HEAD)
     return is_told;
-  if (label == last_block && setting == RESHARD_ALL_BUT_LAST)
+  if (setting == RESHARD_ALL_BUT_LAST && label >= UNIT_FIRST_BLOCK
+      && timeline_block_of_unit (label) + 1 == scenario->model.layers)
     return head_apart;
   return TRUE;
 }
@@ -84,7 +84,7 @@ fsdp2_check (const Scenario *scenario, GError **error)
                           "newer, or api = fsdp1");
   if (fsdp->strategy == STRATEGY_NO_SHARD)
     return refuse (error, "fully_shard has no NO_SHARD; use api = ddp, or HYBRID_SHARD with "
-                          "shard_group_size = 1");
+                          "shard_group_size = 1, which is what replicate () makes of it");
   if (fsdp->units == UNITS_EMBED_BLOCKS_HEAD && scenario->model.tied_embeddings)
     return refuse (error, "tied embeddings must be in one unit (fully_shard cannot share a "
                           "parameter between groups); use units = root_and_blocks");

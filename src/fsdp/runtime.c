@@ -5,9 +5,25 @@
 
 G_DEFINE_QUARK (fsdpsim - fsdp - error - quark, fsdp_error)
 
+/* By context_fn, which torch.utils.checkpoint has from 2.1 on. */
+static gboolean
+check_select (const Scenario *scenario, GError **error)
+{
+  if (scenario->checkpoint.method == CHECKPOINT_NONE || !scenario->checkpoint.select_op
+      || scenario->fsdp.torch_minor >= 1)
+    return TRUE;
+  g_set_error_literal (
+      error, FSDP_ERROR, FSDP_ERROR_REFUSED,
+      "before torch 2.1, torch.utils.checkpoint has no context_fn by which ops are "
+      "selected; use torch 2.1 or newer, or select = all");
+  return FALSE;
+}
+
 static gboolean
 check (const Scenario *scenario, GError **error)
 {
+  if (!check_select (scenario, error))
+    return FALSE;
   switch (scenario->fsdp.api)
     {
     case API_FSDP1:

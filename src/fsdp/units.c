@@ -57,10 +57,60 @@ add_unit (Units *units, const Scenario *scenario, guint32 label, gint64 elements
   return units->n++;
 }
 
-static gint64
-elements_of_block (const Scenario *scenario, const StepCost *cost, guint block)
+static const BlockParams *
+params_of (const Scenario *scenario, const StepCost *cost, guint block)
 {
-  return cost->kinds[model_kind_of_block (&scenario->model, block)].params.total;
+  return &cost->kinds[model_kind_of_block (&scenario->model, block)].params;
+}
+
+static gint64
+elements_of_part (const BlockParams *params, BlockPart part)
+{
+  return part == PART_ATTENTION ? params->attention : params->mlp;
+}
+
+/* A unit's share of what [timing] gives for the whole block's; never 0, which would mean none. */
+static SimTime
+share_of_given (SimTime given, gint64 elements, gint64 whole)
+{
+  if (given == SIM_TIME_NONE || given == 0 || elements == 0)
+    return given;
+  return MAX ((SimTime)((double)given * (double)elements / (double)whole), 1);
+}
+
+static void
+share_times (Unit *unit, gint64 whole)
+{
+  unit->all_gather = share_of_given (unit->all_gather, unit->elements, whole);
+  unit->reduce_scatter = share_of_given (unit->reduce_scatter, unit->elements, whole);
+  unit->all_reduce = share_of_given (unit->all_reduce, unit->elements, whole);
+}
+
+/* Attention and MLP of a block apart; its own unit has what is left, the norms. */
+static void
+split_block (Units *units, const Scenario *scenario, const StepCost *cost, guint block)
+{
+  const BlockParams *params = params_of (scenario, cost, block);
+  Unit *whole = &units->list[units_of_block (units, block)];
+  guint ranks = units_shard_ranks (scenario);
+
+  units->shard -= whole->shard;
+  whole->elements = params->total - params->attention - params->mlp;
+  whole->shard = (whole->elements + ranks - 1) / ranks;
+  units->shard += whole->shard;
+  share_times (whole, params->total);
+  for (guint part = 0; part < N_BLOCK_PARTS; part++)
+    {
+      gint64 elements = elements_of_part (params, (BlockPart)part);
+      guint32 label = timeline_unit_of_part (block, (BlockPart)part);
+      guint index;
+
+      if (elements == 0)
+        continue;
+      index = add_unit (units, scenario, label, elements);
+      units->parts[N_BLOCK_PARTS * block + part] = index;
+      share_times (&units->list[index], params->total);
+    }
 }
 
 /* The root unit owns all that no other does. Where embedding and head are wrapped apart,
@@ -80,12 +130,13 @@ units_init (Units *units, const Scenario *scenario, const StepCost *cost)
   gint64 with_embed = by_class ? 0 : params->outer;
   gint64 with_head = by_class ? 0 : params->final_norm;
 
-  *units = (Units){ .list = g_new (Unit, layers + 3),
+  *units = (Units){ .list = g_new (Unit, (N_BLOCK_PARTS + 1) * layers + 3),
+                    .parts = g_new (guint, N_BLOCK_PARTS * layers),
                     .first_block = UNIT_INDEX_NONE,
                     .embed = UNIT_INDEX_NONE,
                     .head = UNIT_INDEX_NONE };
   for (guint i = 0; layout != UNITS_ONE && i < layers; i++)
-    in_blocks += elements_of_block (scenario, cost, i);
+    in_blocks += params_of (scenario, cost, i)->total;
   add_unit (units, scenario, UNIT_ROOT,
             apart ? params->outer + params->final_norm - with_embed - with_head
                   : params->total - in_blocks);
@@ -94,13 +145,18 @@ units_init (Units *units, const Scenario *scenario, const StepCost *cost)
   if (layout != UNITS_ONE)
     units->first_block = units->n;
   for (guint i = 0; layout != UNITS_ONE && i < layers; i++)
-    add_unit (units, scenario, UNIT_FIRST_BLOCK + i, elements_of_block (scenario, cost, i));
+    add_unit (units, scenario, UNIT_FIRST_BLOCK + i, params_of (scenario, cost, i)->total);
   if (apart)
     units->head = add_unit (units, scenario, UNIT_HEAD, params->head + with_head);
+  for (guint i = 0; i < N_BLOCK_PARTS * layers; i++)
+    units->parts[i] = UNIT_INDEX_NONE;
+  for (guint i = 0; layout == UNITS_ATTENTION_AND_MLP && i < layers; i++)
+    split_block (units, scenario, cost, i);
 }
 
 void
 units_clear (Units *units)
 {
   g_clear_pointer (&units->list, g_free);
+  g_clear_pointer (&units->parts, g_free);
 }

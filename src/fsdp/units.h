@@ -20,11 +20,12 @@ typedef struct
 
 typedef struct
 {
-  Unit *list; /* in forward order; the root, which owns what no other unit does, is 0 */
+  Unit *list; /* the root, which owns what no other unit does, is 0; parts of blocks come last */
   guint n;
   guint first_block; /* index of block 0's unit; UNIT_INDEX_NONE: blocks belong to the root's */
   guint embed, head; /* indices of their units; UNIT_INDEX_NONE: they belong to the root's */
-  gint64 shard;      /* of all units together */
+  guint *parts; /* by block and BlockPart: indices; UNIT_INDEX_NONE: it belongs to the block's */
+  gint64 shard; /* of all units together */
 } Units;
 
 void units_init (Units *units, const Scenario *scenario, const StepCost *cost);
@@ -35,6 +36,13 @@ static inline guint
 units_of_block (const Units *units, guint block)
 {
   return units->first_block == UNIT_INDEX_NONE ? UNIT_INDEX_NONE : units->first_block + block;
+}
+
+/* Index of the unit that wraps a block's attention or MLP, UNIT_INDEX_NONE if none does. */
+static inline guint
+units_of_part (const Units *units, guint block, BlockPart part)
+{
+  return units->parts[N_BLOCK_PARTS * block + (guint)part];
 }
 
 /* Ranks that share one copy of the parameters, and copies of it in the job. */

@@ -67,7 +67,7 @@ append_fsdp2 (GString *text, const FsdpConfig *fsdp)
 }
 
 static void
-append_checkpointing (GString *text, const CheckpointConfig *checkpoint)
+append_checkpointing (GString *text, const FsdpConfig *fsdp, const CheckpointConfig *checkpoint)
 {
   g_string_append_printf (text, "  fsdp_activation_checkpointing: %s\n",
                           yes_or_no (checkpoint->method != CHECKPOINT_NONE));
@@ -76,6 +76,13 @@ append_checkpointing (GString *text, const CheckpointConfig *checkpoint)
   if (checkpoint->select_op)
     g_string_append (text, "  # The scenario keeps matmuls (select = op); accelerate checkpoints "
                            "whole blocks.\n");
+  if (checkpoint->select_children && fsdp->api == API_FSDP1)
+    g_string_append (text,
+                     "  # The scenario checkpoints the children of each block; accelerate does "
+                     "so with FSDP2 only.\n");
+  else if (!checkpoint->select_children && fsdp->api == API_FSDP2)
+    g_string_append (text, "  # accelerate 1.8 or newer checkpoints the children of each block "
+                           "(select = children).\n");
   if (checkpoint->every > 1)
     g_string_append_printf (text,
                             "  # The scenario checkpoints every %u. block; accelerate checkpoints "
@@ -92,6 +99,10 @@ append_wrapping (GString *text, UnitLayout units)
     g_string_append (text, "  # The scenario wraps embedding and head too: name their classes, "
                            "beside the block's, in\n"
                            "  # fsdp_transformer_layer_cls_to_wrap.\n");
+  if (units == UNITS_ATTENTION_AND_MLP)
+    g_string_append (text, "  # The scenario wraps attention and MLP of each block too: name their "
+                           "classes, beside the\n"
+                           "  # block's, in fsdp_transformer_layer_cls_to_wrap.\n");
 }
 
 /* What accelerate has no key for. */
@@ -164,7 +175,7 @@ settings_accelerate_yaml (const Scenario *scenario)
     append_fsdp1 (text, fsdp);
   else
     append_fsdp2 (text, fsdp);
-  append_checkpointing (text, &scenario->checkpoint);
+  append_checkpointing (text, fsdp, &scenario->checkpoint);
   append_wrapping (text, fsdp->units);
   g_string_append (text, "  fsdp_cpu_ram_efficient_loading: true\n"
                          "  fsdp_offload_params: false\n"

@@ -205,7 +205,7 @@ box_text (const Box *box)
   if (record == NULL || record->lane == LANE_HOST || box->kind == TIMELINE_OPTIMIZER)
     return g_strdup ("");
   if (record->label.unit >= UNIT_FIRST_BLOCK)
-    return g_strdup_printf ("%u", record->label.unit - UNIT_FIRST_BLOCK);
+    return g_strdup_printf ("%u", timeline_block_of_unit (record->label.unit));
   return timeline_unit_name (record->label.unit);
 }
 

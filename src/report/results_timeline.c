@@ -75,21 +75,10 @@ static gboolean
 parse_unit (const ResultsRow *row, guint32 *unit, GError **error)
 {
   const char *text = row->values[TIMELINE_UNIT];
-  guint64 block;
 
-  for (guint32 i = 0; i < UNIT_FIRST_BLOCK; i++)
-    {
-      g_autofree char *name = timeline_unit_name (i);
-
-      *unit = i;
-      if (strcmp (text, name) == 0)
-        return TRUE;
-    }
-  if (!g_str_has_prefix (text, "block.")
-      || !g_ascii_string_to_unsigned (text + strlen ("block."), 10, 0, G_MAXINT32, &block, NULL))
-    return results_row_error (row, TIMELINE_UNIT, error, "'%.40s' is no unit", text);
-  *unit = UNIT_FIRST_BLOCK + (guint32)block;
-  return TRUE;
+  if (timeline_unit_parse (text, unit))
+    return TRUE;
+  return results_row_error (row, TIMELINE_UNIT, error, "'%.40s' is no unit", text);
 }
 
 /* The first stream of the lane that is free by then; a new one where none is. */

@@ -162,12 +162,27 @@ add_one (TextTable *table, const char *name, const UnitFigures *unit)
 }
 
 static void
-add_blocks (TextTable *table, const UnitGroup *blocks)
+add_blocks (TextTable *table, const char *what, const UnitGroup *blocks)
 {
-  g_autofree char *name = g_strdup_printf ("%u blocks, each", blocks->n_units);
+  g_autofree char *name = g_strdup_printf ("%u %s, each", blocks->n_units, what);
 
   if (blocks->n_units > 0)
     add_group (table, name, blocks);
+}
+
+/* Of a block whose attention and MLP are units of their own, what is left. */
+static void
+add_parts (TextTable *table, const Figures *figures)
+{
+  static const char *const names[N_BLOCK_PARTS] = { "attentions", "MLPs" };
+  UnitGroup parts[N_BLOCK_PARTS] = { { .n_units = 0 } };
+
+  for (guint u = 0; u < figures->n_units; u++)
+    if (figures->units[u].unit >= UNIT_FIRST_PART)
+      group_add (&parts[(figures->units[u].unit - UNIT_FIRST_PART) % N_BLOCK_PARTS],
+                 &figures->units[u]);
+  for (guint part = 0; part < N_BLOCK_PARTS; part++)
+    add_blocks (table, names[part], &parts[part]);
 }
 
 static void
@@ -193,15 +208,16 @@ run_table_append_collectives (const Figures *figures, GString *text)
 
   add_collectives_head (table);
   for (guint u = 0; u < figures->n_units; u++)
-    if (figures->units[u].unit >= UNIT_FIRST_BLOCK)
+    if (figures->units[u].unit >= UNIT_FIRST_BLOCK && figures->units[u].unit < UNIT_FIRST_PART)
       group_add (&blocks, &figures->units[u]);
-    else
+    else if (figures->units[u].unit < UNIT_FIRST_BLOCK)
       {
         g_autofree char *name = timeline_unit_name (figures->units[u].unit);
 
         add_one (table, name, &figures->units[u]);
       }
-  add_blocks (table, &blocks);
+  add_blocks (table, "blocks", &blocks);
+  add_parts (table, figures);
   add_one (table, "together", &figures->all);
   text_table_render (table, text);
   g_string_append_printf (text, "%s GB of collectives' buffers a rank and step\n\n",

@@ -48,6 +48,8 @@ plan_checkpointing_words (const Scenario *scenario)
     return g_strdup ("none");
   if (checkpoint->select_op)
     return g_strdup ("op");
+  if (checkpoint->select_children)
+    return g_strdup ("children");
   return checkpoint->every > 1 ? g_strdup_printf ("every:%u", checkpoint->every) : g_strdup ("all");
 }
 

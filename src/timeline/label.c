@@ -2,6 +2,8 @@
 
 #include "timeline/label.h"
 
+#include <string.h>
+
 const char *
 timeline_op_name (TimelineOp op)
 {
@@ -80,12 +82,51 @@ timeline_op_is_collective (TimelineOp op)
   return answers[op];
 }
 
+static const char *const names[UNIT_FIRST_BLOCK] = { "root", "embed", "head" };
+static const char *const parts[N_BLOCK_PARTS] = { "attention", "mlp" };
+
 char *
 timeline_unit_name (guint32 unit)
 {
-  static const char *const names[UNIT_FIRST_BLOCK] = { "root", "embed", "head" };
+  guint block;
 
   if (unit < UNIT_FIRST_BLOCK)
     return g_strdup (names[unit]);
-  return g_strdup_printf ("block.%u", unit - UNIT_FIRST_BLOCK);
+  block = timeline_block_of_unit (unit);
+  if (unit < UNIT_FIRST_PART)
+    return g_strdup_printf ("block.%u", block);
+  return g_strdup_printf ("block.%u.%s", block, parts[(unit - UNIT_FIRST_PART) % N_BLOCK_PARTS]);
+}
+
+static gboolean
+parse_part (const char *text, guint block, guint32 *unit)
+{
+  for (guint part = 0; part < N_BLOCK_PARTS; part++)
+    if (strcmp (text, parts[part]) == 0)
+      {
+        *unit = timeline_unit_of_part (block, (BlockPart)part);
+        return TRUE;
+      }
+  return FALSE;
+}
+
+gboolean
+timeline_unit_parse (const char *text, guint32 *unit)
+{
+  guint64 block;
+  char *end;
+
+  for (guint32 i = 0; i < UNIT_FIRST_BLOCK; i++)
+    if (strcmp (text, names[i]) == 0)
+      {
+        *unit = i;
+        return TRUE;
+      }
+  if (!g_str_has_prefix (text, "block.") || !g_ascii_isdigit (text[strlen ("block.")]))
+    return FALSE;
+  block = g_ascii_strtoull (text + strlen ("block."), &end, 10);
+  if (block >= UNIT_FIRST_PART - UNIT_FIRST_BLOCK)
+    return FALSE;
+  *unit = UNIT_FIRST_BLOCK + (guint32)block;
+  return *end == '\0' || (*end == '.' && parse_part (end + 1, (guint)block, unit));
 }

@@ -44,8 +44,30 @@ enum
   UNIT_ROOT,
   UNIT_EMBED,
   UNIT_HEAD,
-  UNIT_FIRST_BLOCK /* block k is UNIT_FIRST_BLOCK + k */
+  UNIT_FIRST_BLOCK,                          /* block k is UNIT_FIRST_BLOCK + k */
+  UNIT_FIRST_PART = UNIT_FIRST_BLOCK + 16384 /* of a block: its attention, its MLP; of the next */
 };
+
+typedef enum
+{
+  PART_ATTENTION,
+  PART_MLP,
+  N_BLOCK_PARTS
+} BlockPart;
+
+static inline guint32
+timeline_unit_of_part (guint block, BlockPart part)
+{
+  return UNIT_FIRST_PART + N_BLOCK_PARTS * block + (guint32)part;
+}
+
+/* Of a block or a part of it. */
+static inline guint
+timeline_block_of_unit (guint32 unit)
+{
+  return unit < UNIT_FIRST_PART ? unit - UNIT_FIRST_BLOCK
+                                : (unit - UNIT_FIRST_PART) / N_BLOCK_PARTS;
+}
 
 typedef struct
 {
@@ -64,5 +86,7 @@ const char *memory_kind_name (MemoryKind kind);  /* "unsharded_params" */
 const char *memory_kind_words (MemoryKind kind); /* "unsharded parameters" */
 gboolean timeline_op_is_collective (TimelineOp op);
 
-/* "root", "embed", "head" or "block.K"; the caller frees it. */
+/* "root", "embed", "head", "block.K", "block.K.attention" or "block.K.mlp"; the caller frees it. */
 char *timeline_unit_name (guint32 unit);
+/* The reverse; FALSE where @text is none of these. */
+gboolean timeline_unit_parse (const char *text, guint32 *unit);
