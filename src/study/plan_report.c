@@ -164,12 +164,25 @@ add_words (TextTable *table, char *(*words) (const Scenario *scenario), const Sc
   text_table_add (table, text);
 }
 
+static gboolean
+has_intervals (const Plan *plan)
+{
+  guint n;
+  const PlanChoice *choices = plan_choices (plan, &n);
+
+  for (guint i = 0; i < n; i++)
+    if (!isnan (choices[i].run.figures.step_time_low_s))
+      return TRUE;
+  return FALSE;
+}
+
 static guint
 n_columns (const Plan *plan, const GArray *others)
 {
   const PlanLimits *limits = plan_limits (plan);
 
-  return 13 + others->len + (plan_counts_failures (plan) ? 1 : 0) + (limits->tokens > 0 ? 2 : 0)
+  return 13 + others->len + has_intervals (plan) + plan_counts_failures (plan)
+         + (limits->tokens > 0 ? 2 : 0)
          + (limits->price_per_gpu_hour > 0);
 }
 
@@ -189,11 +202,9 @@ other_keys (const Plan *plan)
 static void
 add_table_head (TextTable *table, const Plan *plan, const GArray *others)
 {
-  static const char *const over[]
-      = { "", "", "micro", "grad", "", "check-", "", "step", "", "", "peak" };
+  static const char *const over[] = { "", "", "micro", "grad", "", "check-", "", "step" };
   static const char *const under[]
-      = { "nodes",    "GPUs", "batch",    "accum", "sharding", "points",
-          "prefetch", "ms",   "tokens/s", "MFU %", "GiB" };
+      = { "nodes", "GPUs", "batch", "accum", "sharding", "points", "prefetch", "ms" };
   const PlanLimits *limits = plan_limits (plan);
 
   for (guint line = 0; line < 2; line++)
@@ -201,6 +212,11 @@ add_table_head (TextTable *table, const Plan *plan, const GArray *others)
       text_table_add (table, "");
       for (guint i = 0; i < G_N_ELEMENTS (over); i++)
         text_table_add (table, line == 0 ? over[i] : under[i]);
+      if (has_intervals (plan))
+        text_table_add (table, line == 0 ? "90 %" : "interval");
+      text_table_add (table, line == 0 ? "" : "tokens/s");
+      text_table_add (table, line == 0 ? "" : "MFU %");
+      text_table_add (table, line == 0 ? "peak" : "GiB");
       for (guint i = 0; i < others->len; i++)
         {
           const KeyInfo *key = grid_key (plan_grid (plan), g_array_index (others, guint, i));
@@ -220,6 +236,18 @@ add_table_head (TextTable *table, const Plan *plan, const GArray *others)
     }
 }
 
+/* "1407-1578" */
+static void
+add_interval (TextTable *table, const Figures *figures)
+{
+  char low[FORMAT_SIZE], high[FORMAT_SIZE];
+  g_autofree char *text
+      = g_strdup_printf ("%s-%s", format_fixed (low, 0, 1e3 * figures->step_time_low_s),
+                         format_fixed (high, 0, 1e3 * figures->step_time_high_s));
+
+  text_table_add (table, isnan (figures->step_time_low_s) ? "-" : text);
+}
+
 static void
 add_choice (TextTable *table, const Plan *plan, const PlanChoice *choice, guint rank,
             const GArray *others)
@@ -236,6 +264,8 @@ add_choice (TextTable *table, const Plan *plan, const PlanChoice *choice, guint 
   add_words (table, plan_checkpointing_words, &choice->scenario);
   add_words (table, plan_prefetch_words, &choice->scenario);
   add_number (table, 1, 1e3 * figures->step_time_s);
+  if (has_intervals (plan))
+    add_interval (table, figures);
   add_number (table, 0, figures->tokens_per_s);
   add_number (table, 1, figures->mfu_percent);
   add_number (table, 1, (double)figures->peak_reserved_bytes / 0x1p30);
@@ -351,6 +381,8 @@ add_json_choice (JsonBuilder *builder, const Plan *plan, const PlanChoice *choic
   json_member_whole (builder, "gpus", choice->run.facts.n_ranks);
   json_member_whole (builder, "global_batch", (gint64)global_batch (choice));
   json_member_number (builder, "step_time_s", figures->step_time_s);
+  json_member_number (builder, "step_time_low_s", figures->step_time_low_s);
+  json_member_number (builder, "step_time_high_s", figures->step_time_high_s);
   json_member_number (builder, "tokens_per_s", figures->tokens_per_s);
   json_member_number (builder, "tokens_per_s_per_gpu", figures->tokens_per_s_per_gpu);
   json_member_number (builder, "mfu_percent", figures->mfu_percent);

@@ -68,6 +68,27 @@ trace_line ()
   rm -r "$folder"
 }
 
+# How many times faster -j N is than -j 1 on a sweep whose cells take some milliseconds; as ever, the
+# best of three.
+scaling_line ()
+{
+  local jobs=$1 elapsed best one line
+  one=""
+  line=""
+  for n in 1 "$jobs"; do
+    best=""
+    for _ in 1 2 3; do
+      elapsed=$( (TIMEFORMAT=%R; time ./fsdpsim sweep "$scenario" -j "$n" -q -f csv \
+        -s simulation.ranks=all --vary training.seq_len=256..4096+256 >/dev/null || true) 2>&1)
+      best=$(awk -v a="$elapsed" -v b="${best:-$elapsed}" 'BEGIN { print a < b ? a : b }')
+    done
+    one=${one:-$best}
+    line="$line  -j $n $best s"
+  done
+  awk -v line="$line" -v one="$one" -v best="$best" -v jobs="$jobs" 'BEGIN {
+    printf "sweep, all ranks:%s  %.2f times as fast (of %d)\n", line, one / best, jobs }'
+}
+
 printf 'machine: %s, %d processors, %s\n' \
   "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" "$(uname -sr)"
 printf 'scenario: %s, first variant, collectives do not slow kernels\n' "$scenario"
@@ -79,6 +100,7 @@ engine_line events all 500
 printf '\n'
 sweep_line 'one pass' 0%
 sweep_line 'kernels slowed (event engine)' auto
+scaling_line "$(nproc)"
 
 printf '\n'
 trace_line
