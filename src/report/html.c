@@ -11,6 +11,7 @@
 #include "report/names.h"
 #include "report/plots.h"
 #include "report/svg.h"
+#include "report/sweep_grid.h"
 
 #define PAGE_NAME     "report.html"
 #define MOST_VARIANTS 12 /* whose own pictures stand in the page */
@@ -79,24 +80,26 @@ best_of (const Results *results)
   return best;
 }
 
+/* Of a sweep the values of the keys that vary, too. */
 static char *
 where_of (const Results *results, const ResultsVariant *variant)
 {
-  g_autoptr (GString) where = g_string_new (NULL);
+  g_autoptr (SweepGrid) grid = NULL;
+  g_autofree char *words = NULL;
 
-  g_string_append_printf (where, "“%s”", variant->name);
-
-  for (guint k = 0; variant->key_values[k] != NULL; k++)
-    g_string_append_printf (where, "%s%s = %s", k == 0 ? " at " : ", ", results->keys[k],
-                            variant->key_values[k]);
-  return g_string_free (g_steal_pointer (&where), FALSE);
+  if (!results_is_sweep (results))
+    return g_strdup_printf ("“%s”", variant->name);
+  grid = sweep_grid_new (results);
+  words = sweep_grid_words (grid, variant);
+  return g_strdup_printf ("“%s”", words);
 }
 
 /* The answer in one sentence. */
 static void
 append_verdict (GString *page, const Results *results)
 {
-  const ResultsVariant *best = best_of (results);
+  const ResultsVariant *best
+      = results_is_plan (results) ? results_variant (results, 0) : best_of (results);
   g_autofree char *where = best != NULL ? where_of (results, best) : NULL;
   g_autoptr (GString) text = g_string_new (NULL);
   char number[FORMAT_SIZE];
@@ -107,7 +110,10 @@ append_verdict (GString *page, const Results *results)
       return;
     }
   g_string_append_printf (text, "%s %s: a step of ",
-                          results->variants->len > 1 ? "Fastest is" : "Result of", where);
+                          results_is_plan (results)    ? "The best of the plan is"
+                          : results->variants->len > 1 ? "Fastest is"
+                                                       : "Result of",
+                          where);
   g_string_append_printf (text, "%s ms, ", format_fixed (number, 1, 1e3 * best->step_time_s));
   g_string_append_printf (text, "%s tokens/s per GPU, ",
                           format_fixed (number, 0, best->tokens_per_s_per_gpu));

@@ -157,9 +157,10 @@ plot_sweep_add (Pictures *pictures, GError **error)
   if (!results_is_sweep (pictures->results))
     return TRUE;
   grid = sweep_grid_new (pictures->results);
+  if (results_is_plan (pictures->results) && !plot_pareto_add (pictures, grid, error))
+    return FALSE;
   if (grid->axes->len > 0 && !plot_curves_add (pictures, grid, error))
     return FALSE;
-  if (results_is_plan (pictures->results))
-    return plot_pareto_add (pictures, grid, error);
-  return grid->axes->len < 2 || add_heatmaps (pictures, grid, error);
+  return results_is_plan (pictures->results) || grid->axes->len < 2
+         || add_heatmaps (pictures, grid, error);
 }
