@@ -182,8 +182,7 @@ n_columns (const Plan *plan, const GArray *others)
   const PlanLimits *limits = plan_limits (plan);
 
   return 13 + others->len + has_intervals (plan) + plan_counts_failures (plan)
-         + (limits->tokens > 0 ? 2 : 0)
-         + (limits->price_per_gpu_hour > 0);
+         + (limits->tokens > 0 ? 2 : 0) + (limits->price_per_gpu_hour > 0);
 }
 
 /* Keys that have no column of their own: guint. */
