@@ -10,6 +10,7 @@
 #include "config/suggest.h"
 #include "report/files.h"
 #include "study/published_scenario.h"
+#include "study/validation_plot.h"
 #include "study/validation_report.h"
 
 static void
@@ -73,7 +74,8 @@ write_files (const Validation *validation, const char *name, const char *folder,
   g_autofree char *json = validation_json (validation, name);
 
   return files_make_folder (folder, error) && files_write (folder, "validation.csv", csv, error)
-         && files_write (folder, "validation.json", json, error);
+         && files_write (folder, "validation.json", json, error)
+         && validation_plot_write (validation, name, folder, error);
 }
 
 static char *
@@ -151,6 +153,7 @@ const Command validate_command = {
   .arguments = "[CSV]",
   .summary = "Predict runs that others published, and say how far off that is",
   .examples = "  fsdpsim validate\n"
+              "  fsdpsim validate -o out && fsdpsim plot out\n"
               "  fsdpsim validate --quality A --require mean=3%,rank=0.99\n"
               "  fsdpsim validate --scenario TT-002 | fsdpsim run -\n",
   .min_arguments = 0,

@@ -162,8 +162,22 @@ ring_time (const ClusterConfig *cluster, const CollectiveCall *call, NcclProtoco
   return time;
 }
 
+/* NCCL may keep to LL128 longer on faster cards, and be slower with it than with Simple on cards
+ * of half the rate; a faster network is then taken to be as fast as the slower. */
 CollectiveTime
 ring_collective (const ClusterConfig *cluster, const CollectiveCall *call)
 {
-  return ring_time (cluster, call, nccl_choose_protocol (cluster, call));
+  CollectiveTime time = ring_time (cluster, call, nccl_choose_protocol (cluster, call));
+  CollectiveTime on_slower;
+  ClusterConfig slower;
+
+  if (call->shape.nodes == 1 || time.protocol != PROTOCOL_LL128)
+    return time;
+  slower = *cluster;
+  slower.nic_bytes_per_s /= 2;
+  on_slower = ring_time (&slower, call, nccl_choose_protocol (&slower, call));
+  if (on_slower.protocol != PROTOCOL_SIMPLE || on_slower.us >= time.us)
+    return time;
+  on_slower.inter_share /= 2;
+  return on_slower;
 }

@@ -21,22 +21,29 @@ picture_free (gpointer data)
 }
 
 GString *
-picture_begin (Pictures *pictures, const char *name, const char *title, const char *subtitle,
-               const char *stamp)
+plot_script_begin (const char *name, const char *title, const char *subtitle, const char *stamp)
 {
   g_autofree char *short_title = plot_text_shorten (title, 100);
   GString *script = g_string_new ("# In this folder: gnuplot draw-");
-  Picture *picture = g_new0 (Picture, 1);
 
-  picture->name = g_strdup (name);
-  picture->title = g_strdup_printf ("%s: %s", title, subtitle);
-  g_ptr_array_add (pictures->list, picture);
   g_string_append_printf (script, "%s.gp\nif (!exists(\"format\")) format = \"svg\"\n", name);
   g_string_append_printf (script, "if (!exists(\"output\")) output = \"%s.\" . format\n", name);
   plot_text_set (script, "title", short_title);
   plot_text_set (script, "subtitle", subtitle);
   plot_text_set (script, "stamp", stamp);
   return script;
+}
+
+GString *
+picture_begin (Pictures *pictures, const char *name, const char *title, const char *subtitle,
+               const char *stamp)
+{
+  Picture *picture = g_new0 (Picture, 1);
+
+  picture->name = g_strdup (name);
+  picture->title = g_strdup_printf ("%s: %s", title, subtitle);
+  g_ptr_array_add (pictures->list, picture);
+  return plot_script_begin (name, title, subtitle, stamp);
 }
 
 gboolean
@@ -76,13 +83,11 @@ picture_title (const Results *results)
              : results_variant (results, 0)->scenario;
 }
 
+/* Those of @shipped, NULL-terminated. */
 static gboolean
-copy_shipped (const Pictures *pictures, GError **error)
+copy_shipped (const char *folder, const char *const *shipped, GError **error)
 {
-  static const char *const shipped[]
-      = { "style", "timeline", "memory", "deltas", "breakdown", "curve", "heatmap", "pareto" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (shipped); i++)
+  for (guint i = 0; shipped[i] != NULL; i++)
     {
       g_autofree char *name = g_strconcat (shipped[i], ".gp", NULL);
       g_autofree char *path = data_find (DATA_PLOT, shipped[i]), *text = NULL;
@@ -94,18 +99,34 @@ copy_shipped (const Pictures *pictures, GError **error)
           return FALSE;
         }
       if (!g_file_get_contents (path, &text, NULL, error)
-          || !files_write (pictures->folder, name, text, error))
+          || !files_write (folder, name, text, error))
         return FALSE;
     }
   return TRUE;
 }
 
+gboolean
+plot_script_end (const char *folder, const char *name, GString *script, GError **error)
+{
+  const char *const shipped[] = { "style", name, NULL };
+  g_autofree char *file = g_strdup_printf ("draw-%s.gp", name);
+  gboolean is_written;
+
+  g_string_append_printf (script, "load \"%s.gp\"\n", name);
+  is_written
+      = files_write (folder, file, script->str, error) && copy_shipped (folder, shipped, error);
+  g_string_free (script, TRUE);
+  return is_written;
+}
+
 GPtrArray *
 plot_scripts_write (const Results *results, const char *folder, gboolean is_svg, GError **error)
 {
+  static const char *const shipped[] = { "style", "timeline", "memory", "deltas", "breakdown",
+                                         "curve", "heatmap",  "pareto", NULL };
   Pictures pictures = { results, folder, is_svg, g_ptr_array_new_with_free_func (picture_free) };
 
-  if (copy_shipped (&pictures, error) && plot_deltas_add (&pictures, error)
+  if (copy_shipped (folder, shipped, error) && plot_deltas_add (&pictures, error)
       && plot_sweep_add (&pictures, error) && plot_breakdown_add (&pictures, error)
       && plot_timelines_add (&pictures, error))
     return pictures.list;

@@ -25,6 +25,17 @@ typedef struct
 GPtrArray *plot_scripts_write (const Results *results, const char *folder, gboolean is_svg,
                                GError **error);
 
+/* ---- pictures of what are no results of scenarios ---- */
+
+#define PLOT_OF_VALIDATION "validation" /* published runs, predicted against measured */
+
+/* Begins the script of a picture: format, output and the texts around it. */
+GString *plot_script_begin (const char *name, const char *title, const char *subtitle,
+                            const char *stamp);
+/* Writes draw-NAME.gp into @folder, beside copies of the shipped scripts that it loads. Frees
+ * @script. */
+gboolean plot_script_end (const char *folder, const char *name, GString *script, GError **error);
+
 /* ---- for those who add pictures ---- */
 
 /* Puts a picture on the list and begins its script: format, output and the texts

@@ -187,17 +187,42 @@ draw_all (const char *folder, const char *terminal, const GPtrArray *pictures, G
   return collect (jobs, error);
 }
 
+/* What `validate -o` leaves, has its script already. */
+static gboolean
+is_of_validation (const char *folder, const char *plots)
+{
+  g_autofree char *summary = g_build_filename (folder, "summary.csv", NULL);
+  g_autofree char *script = g_build_filename (plots, "draw-" PLOT_OF_VALIDATION ".gp", NULL);
+
+  return !g_file_test (summary, G_FILE_TEST_EXISTS) && g_file_test (script, G_FILE_TEST_EXISTS);
+}
+
+static GPtrArray *
+write_scripts (const char *folder, const char *plots, gboolean is_svg, GError **error)
+{
+  g_autoptr (Results) results = results_read (folder, error);
+
+  if (results == NULL || !files_make_folder (plots, error))
+    return NULL;
+  return plot_scripts_write (results, plots, is_svg, error);
+}
+
 gboolean
 plots_draw (const char *folder, const char *terminal, char ***written, GError **error)
 {
   g_autofree char *plots = g_build_filename (folder, "plots", NULL);
-  g_autoptr (Results) results = results_read (folder, error);
+  Picture validation = { .name = (char *)PLOT_OF_VALIDATION,
+                         .title = (char *)"Throughput, predicted against measured" };
   g_autoptr (GPtrArray) pictures = NULL;
   g_auto (GStrv) paths = NULL;
 
-  if (results == NULL || !files_make_folder (plots, error))
-    return FALSE;
-  pictures = plot_scripts_write (results, plots, strcmp (terminal, "svg") == 0, error);
+  if (is_of_validation (folder, plots))
+    {
+      pictures = g_ptr_array_new ();
+      g_ptr_array_add (pictures, &validation);
+    }
+  else
+    pictures = write_scripts (folder, plots, strcmp (terminal, "svg") == 0, error);
   if (pictures == NULL)
     return FALSE;
   paths = draw_all (plots, terminal, pictures, error);
