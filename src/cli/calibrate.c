@@ -8,8 +8,6 @@
 #include "study/calibration_report.h"
 #include "study/validation_report.h"
 
-#define FOLDS 5
-
 static void
 show_progress (guint n_done, guint n_all, gpointer data)
 {
@@ -67,7 +65,7 @@ calibrate (const Options *options, GError **error)
   const char *path = g_ptr_array_index (options->arguments, 0);
   g_autoptr (PublishedTable) table = published_tables_load (path, options->quality, error);
   const CalibrationOptions how
-      = { .n_folds = FOLDS, .seed = options->seed, .n_threads = options->n_jobs };
+      = { .n_folds = options->n_folds, .seed = options->seed, .n_threads = options->n_jobs };
   Calibration calibration;
   Progress progress;
   ExitCode code;
@@ -87,9 +85,10 @@ const Command calibrate_command = {
   .arguments = "CSV",
   .summary = "Fit GPU and software files to measured runs, with cross-validation",
   .examples = "  fsdpsim calibrate runs.csv -o fitted\n"
-              "  fsdpsim calibrate runs.csv --quality A -f csv\n",
+              "  fsdpsim calibrate runs.csv --quality A --folds source\n",
   .min_arguments = 1,
   .max_arguments = 1,
-  .options = OPTION_OUTPUT | OPTION_FORMAT | OPTION_JOBS | OPTION_QUALITY | OPTION_SEED,
+  .options
+  = OPTION_OUTPUT | OPTION_FORMAT | OPTION_JOBS | OPTION_QUALITY | OPTION_SEED | OPTION_FOLDS,
   .run = calibrate,
 };

@@ -9,8 +9,10 @@
 #include "config/choices.h"
 #include "config/suggest.h"
 
-#define MAX_JOBS 1024
-#define MAX_RANK 9999999
+#define MAX_JOBS  1024
+#define MAX_FOLDS 1000
+#define FOLDS     5
+#define MAX_RANK  9999999
 
 static gboolean
 refuse (GError **error, const char *option, const char *value, const char *wanted)
@@ -185,6 +187,19 @@ take_network (const char *option, const char *value, gpointer data, GError **err
 }
 
 static gboolean
+take_folds (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+  guint64 n_folds = 0;
+
+  if (strcmp (value, "source") != 0
+      && !g_ascii_string_to_unsigned (value, 10, 2, MAX_FOLDS, &n_folds, NULL))
+    return refuse (error, option, value, "a whole number from 2 to 1000, or source");
+  options->n_folds = (guint)n_folds;
+  return TRUE;
+}
+
+static gboolean
 take_switch (const char *option, const char *value, gpointer data, GError **error)
 {
   Options *options = data;
@@ -253,6 +268,8 @@ static const OptionRow option_rows[] = {
                        "This scenario with what the trace measured", "SCENARIO" } },
   { OPTION_MEASURED, { "network", 0, VALUE, (gpointer) take_network,
                        "Collectives fixed as measured, or the cluster fitted", "fixed|fitted" } },
+  { OPTION_FOLDS, { "folds", 0, VALUE, (gpointer) take_folds,
+                    "Hold back one of N parts (5), or a source, at a time", "N|source" } },
   { OPTION_NETWORK, { "collective", 0, VALUE, (gpointer) options_take_collectives,
                       "Only these collectives (default: all)", "NAME[,NAME...]" } },
   { OPTION_NETWORK, { "ranks", 0, VALUE, (gpointer) options_take_group_sizes,
@@ -406,6 +423,7 @@ options_init (Options *options)
     .overrides = g_ptr_array_new_with_free_func (g_free),
     .n_jobs = g_get_num_processors (),
     .seed = 1,
+    .n_folds = FOLDS,
     .ranks = g_array_new (FALSE, FALSE, sizeof (guint)),
     .terminal = g_strdup ("svg"),
     .collectives = g_array_new (FALSE, FALSE, sizeof (CollectiveKind)),

@@ -24,6 +24,7 @@ typedef enum
   OPTION_QUALITY = 1 << 20,
   OPTION_REQUIRE = 1 << 21,
   OPTION_RUN_ID = 1 << 22,
+  OPTION_FOLDS = 1 << 25,
   OPTION_MEASURED = 1 << 24, /* those of `import` alone */
   OPTION_REPEAT = 1 << 25,
   OPTION_EVERYWHERE = 1 << 9, /* -q, -v, --help, --version */
@@ -52,6 +53,7 @@ typedef struct
   char *quality;       /* letters, or NULL */
   char *require;       /* bounds, or NULL */
   char *run_id;        /* --scenario of `validate`, or NULL */
+  guint n_folds;       /* of --folds, by default 5; 0: by source */
   char *base_scenario; /* --scenario of `import`, or NULL */
   gboolean fits_network;
   GArray *collectives; /* CollectiveKind; empty where none were named */

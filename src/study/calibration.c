@@ -183,8 +183,9 @@ calibration_run (const PublishedTable *table, const CalibrationOptions *options,
               .data = data,
               .n_all = ROUNDS * (CALIBRATED_KEYS + 1) };
 
-  *calibration = (Calibration){ .n_folds = options->n_folds };
+  *calibration = (Calibration){ 0 };
   runs = fit.runs = calibration_runs_new (table, options, &calibration->parameters);
+  calibration->n_folds = calibration_runs_n_folds (runs);
   fit.values = g_new0 (double, n_parameters (&fit) + 1);
   fit.base = g_new (double, calibration_runs_n (runs) + 1);
   fit.slopes = g_new (double, (gsize)calibration_runs_n (runs) * n_parameters (&fit) + 1);
@@ -199,7 +200,7 @@ calibration_run (const PublishedTable *table, const CalibrationOptions *options,
   evaluate (&fit, fit.values, fit.base);
   find_slopes (&fit);
   mark_moved (&fit);
-  for (guint fold = 0; fold < options->n_folds; fold++)
+  for (guint fold = 0; fold < calibration->n_folds; fold++)
     fit_fold (&fit, fold);
   calibration_add_errors (runs, calibration);
   g_free (fit.values);

@@ -30,8 +30,8 @@ typedef struct
 
 typedef struct
 {
-  guint n_folds;
-  guint64 seed; /* of the folds */
+  guint n_folds; /* 0: one for each source */
+  guint64 seed;  /* of the folds */
   guint n_threads;
 } CalibrationOptions;
 

@@ -108,7 +108,7 @@ add_errors (TextTable *table, const char *kind, const char *name, const Validati
 static void
 append_errors (GString *text, const Calibration *calibration)
 {
-  static const char *const kinds[] = { "all", "gpu" };
+  static const char *const kinds[] = { "all", "gpu", "source" };
   g_autoptr (TextTable) table = text_table_new (7);
 
   add_texts (table, (const char *const[]){ "errors in %", "runs", "mean", "mean abs", "median",

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "study/error_figures.h"
 #include "study/study_pool.h"
 
 static const struct
@@ -32,7 +33,9 @@ typedef struct
 
 struct _CalibrationRuns
 {
-  GArray *runs; /* Run */
+  GArray *runs;       /* Run */
+  GPtrArray *sources; /* char *, where each is a fold */
+  guint n_folds;
   guint n_threads;
 };
 
@@ -131,6 +134,22 @@ parameter_of (const ScenarioFile *file, const KeyInfo *key, GArray *parameters)
 
 /* ---- runs ---- */
 
+/* In the order in which sources are met. */
+static guint
+fold_of_source (const PublishedRun *run, GPtrArray *sources)
+{
+  char *source = error_source_of (run);
+  guint index;
+
+  if (g_ptr_array_find_with_equal_func (sources, source, g_str_equal, &index))
+    {
+      g_free (source);
+      return index;
+    }
+  g_ptr_array_add (sources, source);
+  return sources->len - 1;
+}
+
 /* By FNV-1a of what runs of a group share. */
 static guint
 fold_of (const RunSettings *settings, const CalibrationOptions *options)
@@ -160,7 +179,8 @@ add_run (CalibrationRuns *runs, const PublishedTable *table, guint row,
   if (run.file == NULL)
     return;
   run.log_measured = log (published->result.tokens_per_s_per_gpu);
-  run.fold = fold_of (&published->settings, options);
+  run.fold = options->n_folds > 0 ? fold_of (&published->settings, options)
+                                  : fold_of_source (published, runs->sources);
   for (guint i = 0; i < CALIBRATED_KEYS; i++)
     run.parameters[i] = parameter_of (run.file, calibrated_key (i), parameters);
   g_array_append_val (runs->runs, run);
@@ -179,12 +199,14 @@ calibration_runs_new (const PublishedTable *table, const CalibrationOptions *opt
   CalibrationRuns *runs = g_new0 (CalibrationRuns, 1);
 
   runs->n_threads = options->n_threads;
+  runs->sources = g_ptr_array_new_with_free_func (g_free);
   runs->runs = g_array_new (FALSE, FALSE, sizeof (Run));
   g_array_set_clear_func (runs->runs, run_clear);
   *parameters = g_array_new (FALSE, FALSE, sizeof (CalibratedParameter));
   g_array_set_clear_func (*parameters, parameter_clear);
   for (guint row = 0; row < published_n_runs (table); row++)
     add_run (runs, table, row, options, *parameters);
+  runs->n_folds = options->n_folds > 0 ? options->n_folds : runs->sources->len;
   return runs;
 }
 
@@ -194,6 +216,7 @@ calibration_runs_free (CalibrationRuns *runs)
   if (runs == NULL)
     return;
   g_array_unref (runs->runs);
+  g_ptr_array_unref (runs->sources);
   g_free (runs);
 }
 
@@ -207,6 +230,12 @@ static const Run *
 run_at (const CalibrationRuns *runs, guint index)
 {
   return &g_array_index (runs->runs, Run, index);
+}
+
+guint
+calibration_runs_n_folds (const CalibrationRuns *runs)
+{
+  return runs->n_folds;
 }
 
 guint

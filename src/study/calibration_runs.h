@@ -22,7 +22,9 @@ void calibration_runs_free (CalibrationRuns *runs);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalibrationRuns, calibration_runs_free)
 
 guint calibration_runs_n (const CalibrationRuns *runs);
-/* Runs of one model, length, GPU, number of GPUs and checkpointing are in one fold. */
+guint calibration_runs_n_folds (const CalibrationRuns *runs);
+/* Runs of one source are in one fold, or else those of one model, length, GPU, number of GPUs and
+ * checkpointing. */
 guint calibration_runs_fold (const CalibrationRuns *runs, guint run);
 /* Its row in the table, and the scenario as the files have it. */
 guint calibration_runs_row (const CalibrationRuns *runs, guint run);

@@ -127,10 +127,8 @@ error_figures_measure (const Validation *validation, const guint *indices, guint
 
 /* ---- all groups ---- */
 
-/* The repository or paper that a run is from: its source up to the first blank, without the
- * path in a repository. */
-static char *
-short_source (const PublishedRun *run)
+char *
+error_source_of (const PublishedRun *run)
 {
   const char *source = run->result.source;
   char *text = g_strndup (source, strcspn (source, " "));
@@ -218,6 +216,6 @@ error_groups_new (const Validation *validation)
   add_group (groups, "all", "all", validation, all);
   add_groups (groups, "quality", validation, quality_of);
   add_groups (groups, "gpu", validation, gpu_of);
-  add_groups (groups, "source", validation, short_source);
+  add_groups (groups, "source", validation, error_source_of);
   return groups;
 }

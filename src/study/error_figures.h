@@ -34,5 +34,9 @@ typedef struct
   ErrorFigures metrics[N_METRICS];
 } ErrorGroup;
 
+/* The repository or paper that a run is from: its source up to the first blank, without the
+ * path in a repository. The caller frees it. */
+char *error_source_of (const PublishedRun *run);
+
 /* All first, then the others by name; a GArray of ErrorGroup. */
 GArray *error_groups_new (const Validation *validation);
