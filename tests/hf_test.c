@@ -34,6 +34,52 @@ typedef struct
  * counts, of equally many the first; "active" has the experts of one token. */
 /* clang-format off */
 static const Case cases[] = {
+  /* 2 x (8*8 + 2*8*4 + 8*8 + 2*8*16 + 2*8) = 2 x 464. embedding 100*8, head 100*8, other 8. So of
+   * AFM-4.5B: 36 x (2*2560*2560 + 2*2560*512 + 2*2560*18432 + 2*2560) + 2*128004*2560 + 2560 =
+   * 4,619,184,640. */
+  { "arcee", USUAL,
+    2536, 2536, 464, 800, 800 },
+  /* 2 x (8*8 + 2*8*4 + 8*8 + 3*8*16 + 2*2*8) = 2 x 608. embedding 100*8, head 100*8, other 2*8. So
+   * of Orion-14B: 40 x (4*5120*5120 + 3*5120*15360 + 4*5120) + 2*84608*5120 + 2*5120 =
+   * 14,498,703,360. */
+  { "orion", USUAL,
+    2832, 2832, 608, 800, 800 },
+  /* As llama. CWM-32B: 64 x (2*6144*6144 + 2*6144*1024 + 3*6144*21504 + 2*6144) + 2*128256*6144 +
+   * 6144 = 32,581,097,472. */
+  { "cwm", USUAL ", 'head_dim': 2, 'layer_types': ['full_attention', 'sliding_attention']",
+    2792, 2792, 592, 800, 800 },
+  { "ministral3", USUAL ", 'head_dim': 2",
+    2792, 2792, 592, 800, 800 },
+  /* 2 x (4*(8 + 1)*8 + (8 + 1)*16 + (16 + 1)*8 + 2*2*8) = 2 x 600. embedding 100*8, positions 12*8,
+   * other 2*8. So of BioGPT: 24 x 12,596,224 + 42384*1024 + 1026*1024 + 2*1024 = 346,763,264. */
+  { "biogpt", USUAL_HEADS ", 'max_position_embeddings': 10",
+    2112, 2112, 600, 896, 0 },
+  /* 2 x (4*(8 + 1)*8 + (8 + 1)*32 + (32 + 1)*8 + 2*2*8) = 2 x 872. embedding 100*8, positions 10*8.
+   * So of GPT: 12 x 7,087,872 + 40478*768 + 512*768 = 116,534,784. */
+  { "openai-gpt", GPT_NAMES ", 'n_positions': 10",
+    2624, 2624, 872, 880, 0 },
+  /* 2 x 600, as biogpt. embedding 100*8, bias of the head 100, other 2*8. So of CTRL: 48 x
+   * (4*1281*1280 + 1281*8192 + 8193*1280 + 4*1280) + 246534*1280 + 246534 + 2*1280 =
+   * 1,637,964,550. */
+  { "ctrl", GPT_NAMES ", 'dff': 16",
+    2116, 2116, 600, 800, 100 },
+  /* 2 x (8*8 + 2*8*4 + 8*8 + 8 + 4 + 8*4 + 4*3*8*16 + 2*8) = 2 x 1788; active 1020. So of
+   * FlexOlmo-7x7B: 32 x (4*4096*4096 + 2*4096 + 7*4096 + 7*3*4096*11008 + 2*4096) +
+   * 2*100352*4096 + 4096 = 33,270,665,216. */
+  { "flex_olmo", USUAL ", 'num_experts': 4, 'num_experts_per_tok': 2",
+    5184, 3648, 1788, 800, 800 },
+  /* 2 x (8*8 + 2*8*4 + 8*8 + 2*2 + 8*4 + (4 + 1)*3*8*16 + 2*8) = 2 x 2164; active 1396. So of
+   * Hunyuan-A13B, tied: 32 x (2*4096*4096 + 2*4096*1024 + 2*128 + 64*4096 + 65*3*4096*3072 +
+   * 2*4096) + 128167*4096 + 4096 = 80,393,183,232. */
+  { "hunyuan_v1_moe", USUAL ", 'head_dim': 2, 'num_experts': 4, 'moe_topk': [2, 2], "
+    "'moe_intermediate_size': [16, 16], 'num_shared_expert': [1, 1]",
+    5936, 4400, 2164, 800, 800 },
+  /* 2 x (8*8 + 2*8*4 + 8*8 + 8*4 + (4 + 1)*3*8*8 + 2*8) = 2 x 1200; active 816. So of Ling-lite:
+   * 28 x (2*2048*2048 + 2*2048*512 + 64*2048 + 66*3*2048*1408 + 2*2048) + 2*126464*2048 + 2048 =
+   * 16,801,974,272. */
+  { "bailing_moe", USUAL ", 'num_experts': 4, 'num_experts_per_tok': 2, 'num_shared_experts': 1, "
+    "'moe_intermediate_size': 8",
+    4008, 3240, 1200, 800, 800 },
   /* 2 x (8*8 + 2*8*4 + 8*8 + 3*8*16 + 2*8) = 2 x 592. embedding 100*8, head 100*8, other 8. */
   { "llama", USUAL,
     2792, 2792, 592, 800, 800 },

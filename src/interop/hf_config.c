@@ -31,10 +31,28 @@ typedef struct
 
 /* Composite classes whose text_config need not say its type. */
 static const StandardPart standard_parts[] = {
-  { "llava", "llama" },        { "llava_next", "llama" },         { "gemma3", "gemma3_text" },
-  { "paligemma", "gemma" },    { "mllama", "mllama_text_model" }, { "mistral3", "mistral" },
-  { "llama4", "llama4_text" }, { "qwen2_vl", "qwen2" },           { "qwen2_5_vl", "qwen2" },
-  { "voxtral", "llama" },      { "idefics3", "llama" },           { "smolvlm", "llama" },
+  { "aya_vision", "cohere2" },
+  { "gemma3", "gemma3_text" },
+  { "glm4v", "glm4v_text" },
+  { "got_ocr2", "qwen2" },
+  { "idefics2", "mistral" },
+  { "idefics3", "llama" },
+  { "internvl", "qwen2" },
+  { "llama4", "llama4_text" },
+  { "llava", "llama" },
+  { "llava_next", "llama" },
+  { "llava_onevision", "qwen2" },
+  { "mistral3", "mistral" },
+  { "mllama", "mllama_text_model" },
+  { "paligemma", "gemma" },
+  { "qwen2_5_vl", "qwen2" },
+  { "qwen2_vl", "qwen2" },
+  { "qwen3_vl", "qwen3_vl_text" },
+  { "qwen3_vl_moe", "qwen3_vl_moe_text" },
+  { "smolvlm", "llama" },
+  { "video_llava", "llama" },
+  { "vipllava", "llama" },
+  { "voxtral", "llama" },
 };
 
 /* Composite classes that keep the language model's keys at the top. */

@@ -27,6 +27,48 @@ read_olmoe (HfReader *reader, ModelFile *file, ModelConfig *block)
   hf_read_experts (reader, block, "num_experts", 64, "num_experts_per_tok", 8);
 }
 
+/* A number, or one for each layer that is the same in all. */
+static guint
+same_of_all_layers (HfReader *reader, const ModelFile *file, const char *key, guint standard)
+{
+  guint first;
+
+  if (!hf_is_list (reader, key))
+    return hf_size_or (reader, key, MOST_INNER, standard);
+  if (!hf_list_fits (reader, key, file->model.layers))
+    return standard;
+  first = hf_list_count (reader, key, 0);
+  for (guint layer = 1; layer < file->model.layers; layer++)
+    if (hf_list_count (reader, key, layer) != first)
+      hf_refuse (reader, key, "layers that differ cannot be represented");
+  return MAX (first, 1);
+}
+
+/* Hunyuan-A13B: beside the chosen experts one of the same width that all tokens pass. */
+static void
+read_hunyuan_moe (HfReader *reader, ModelFile *file, ModelConfig *block)
+{
+  block->experts = same_of_all_layers (reader, file, "num_experts", 1);
+  block->experts_per_token = same_of_all_layers (reader, file, "moe_topk", 1);
+  if (block->experts_per_token > block->experts)
+    hf_refuse (reader, "moe_topk", "%u experts a token, but there are only %u",
+               block->experts_per_token, block->experts);
+  if (hf_has (reader, "moe_intermediate_size"))
+    block->ffn_hidden = same_of_all_layers (reader, file, "moe_intermediate_size", 1);
+  block->shared_ffn_hidden
+      = hf_product (hf_has (reader, "num_shared_expert")
+                        ? same_of_all_layers (reader, file, "num_shared_expert", 1)
+                        : 1,
+                    block->ffn_hidden, MOST_INNER);
+}
+
+static void
+read_flex_olmo (HfReader *reader, ModelFile *file, ModelConfig *block)
+{
+  (void)file;
+  hf_read_experts (reader, block, "num_experts", 7, "num_experts_per_tok", 5);
+}
+
 static void
 read_granitemoe (HfReader *reader, ModelFile *file, ModelConfig *block)
 {
@@ -125,6 +167,33 @@ read_deepseek1 (HfReader *reader, ModelFile *file, ModelConfig *block)
 {
   (void)file;
   hf_read_routed (reader, block, 64, 6);
+}
+
+/* Ling and Ring: DeepSeek's layout under Qwen's names. */
+static void
+read_bailing (HfReader *reader, ModelFile *file, ModelConfig *block)
+{
+  const guint n_shared = hf_count (reader, "num_shared_experts", MOST_EXPERTS, 0);
+
+  (void)file;
+  hf_read_experts (reader, block, "num_experts", 16, "num_experts_per_tok", 2);
+  block->ffn_hidden = hf_size (reader, "moe_intermediate_size", MOST_INNER);
+  block->shared_ffn_hidden = hf_product (n_shared, block->ffn_hidden, MOST_INNER);
+  block->attention_bias = hf_flag (reader, "use_bias", FALSE)       ? ATTENTION_BIAS_ALL
+                          : hf_flag (reader, "use_qkv_bias", FALSE) ? ATTENTION_BIAS_QKV
+                                                                    : ATTENTION_BIAS_NONE;
+  if (hf_flag (reader, "use_qk_norm", FALSE))
+    block->qk_norm = QK_NORM_HEAD;
+}
+
+static const char *
+vary_bailing (HfReader *reader, const ModelFile *file, guint layer, ModelConfig *block)
+{
+  (void)file;
+  if (layer >= hf_count (reader, "first_k_dense_replace", MOST_LAYERS, 0))
+    return "experts";
+  hf_make_dense (block, hf_size (reader, "intermediate_size", MOST_INNER));
+  return "dense";
 }
 
 /* ---- Ernie ---- */
@@ -248,6 +317,11 @@ static const HfFamily experts_families[] = {
            .windows = TRUE),
   EXPERTS ("olmoe", "OlmoeConfig", 50304, 16, read_olmoe, .qk_norm = QK_NORM_WIDTH,
            BIAS (ALL, "attention_bias")),
+  EXPERTS ("flex_olmo", "FlexOlmoConfig", 100352, 32, read_flex_olmo, .qk_norm = QK_NORM_WIDTH,
+           .placement = NORMS_POST, BIAS (ALL, "attention_bias")),
+  EXPERTS ("hunyuan_v1_moe", "HunYuanMoEV1Config", 290943, 32, read_hunyuan_moe,
+           .qk_norm = QK_NORM_HEAD, BIAS (ALL, "attention_bias")),
+  EXPERTS ("bailing_moe", "BailingMoeConfig", 30592, 16, read_bailing, .vary = vary_bailing),
   EXPERTS ("granitemoe|granitemoeshared", "GraniteMoeConfig", 32000, 32, read_granitemoe,
            BIAS (ALL, "attention_bias")),
   EXPERTS ("gpt_oss", "GptOssConfig", 201088, 64, read_gpt_oss, .kv_heads = 8, .head_dim = 64,

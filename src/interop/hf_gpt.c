@@ -21,6 +21,31 @@ read_gpt2 (HfReader *reader, ModelFile *file, ModelConfig *block)
       = hf_size_or (reader, "n_positions|n_ctx|max_position_embeddings", MOST_TOKENS, 1024);
 }
 
+/* Norms behind both halves, and so none at the end. */
+static void
+read_gpt1 (HfReader *reader, ModelFile *file, ModelConfig *block)
+{
+  read_gpt2 (reader, file, block);
+  file->model.outer_norms = OUTER_NORMS_NONE;
+}
+
+/* Sines for positions; the tied head has a bias. */
+static void
+read_ctrl (HfReader *reader, ModelFile *file, ModelConfig *block)
+{
+  (void)reader;
+  (void)block;
+  file->model.head_bias = TRUE;
+}
+
+/* As OPT's, two positions more than are used. */
+static void
+read_biogpt (HfReader *reader, ModelFile *file, ModelConfig *block)
+{
+  (void)block;
+  file->model.positions = hf_size_or (reader, "max_position_embeddings", MOST_TOKENS, 1024) + 2;
+}
+
 /* One head of keys and values for all. */
 static void
 read_bigcode (HfReader *reader, ModelFile *file, ModelConfig *block)
@@ -139,6 +164,12 @@ read_mpt (HfReader *reader, ModelFile *file, ModelConfig *block)
 static const HfFamily gpt_families[] = {
   GPT ("gpt2", "GPT2Config", 50257, 12, ATTENTION_BIAS_ALL, TRUE, .tied = TRUE,
        .ffn_names = "n_inner", .ffn_times = 4, .read = read_gpt2),
+  GPT ("openai-gpt", "OpenAIGPTConfig", 40478, 12, ATTENTION_BIAS_ALL, TRUE, .tied = TRUE,
+       .ffn_names = "n_inner", .ffn_times = 4, .placement = NORMS_POST, .read = read_gpt1),
+  GPT ("ctrl", "CTRLConfig", 246534, 16, ATTENTION_BIAS_ALL, TRUE, .tied = TRUE, .ffn_names = "dff",
+       .read = read_ctrl),
+  GPT ("biogpt", "BioGptConfig", 42384, 16, ATTENTION_BIAS_ALL, TRUE, .tied = TRUE,
+       .read = read_biogpt),
   GPT ("gpt_bigcode", "GPTBigCodeConfig", 50257, 12, ATTENTION_BIAS_ALL, TRUE, .tied = TRUE,
        .ffn_names = "n_inner", .ffn_times = 4, .read = read_bigcode),
   GPT ("gpt_neo", "GPTNeoConfig", 50257, 16, ATTENTION_BIAS_NONE, TRUE, .tied = TRUE,

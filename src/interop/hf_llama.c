@@ -136,6 +136,16 @@ vary_mllama (HfReader *reader, const ModelFile *file, guint layer, ModelConfig *
   return "cross";
 }
 
+/* What its layers attend to is in no other key than layer_types. */
+static void
+read_cwm (HfReader *reader, ModelFile *file, ModelConfig *block)
+{
+  (void)block;
+  if (!hf_has (reader, "layer_types"))
+    hf_refuse (reader, "layer_types", "missing; a word for each of the %u layers is expected",
+               file->model.layers);
+}
+
 /* Gated, and with two matrices. */
 #define LLAMA(type, class, rows, n_heads, ...)                                                     \
   {                                                                                                \
@@ -155,6 +165,13 @@ static const HfFamily llama_families[] = {
          BIAS ("attention_bias", FALSE), MLP_BIAS ("mlp_bias"), .read = read_llama),
   LLAMA ("mistral|ministral|mistral3", "MistralConfig", 32000, 32, .kv_heads = 8, .windows = TRUE,
          .window = 4096),
+  LLAMA ("ministral3", "Ministral3Config", 131072, 32, .kv_heads = 8, .head_dim = 128,
+         .windows = TRUE),
+  LLAMA ("cwm", "CwmConfig", 128256, 48, .kv_heads = 8, .head_dim = 128, .windows = TRUE,
+         .window = 8192, .read = read_cwm),
+  LLAMA ("orion", "OrionConfig", 84608, 40, .kv_heads = 40, .norm = NORM_LAYERNORM,
+         .norm_bias = TRUE, BIAS ("attention_bias", FALSE)),
+  PLAIN ("arcee", "ArceeConfig", 32000, 32, BIAS ("attention_bias", FALSE), MLP_BIAS ("mlp_bias")),
   LLAMA ("baichuan", "BaichuanConfig", 125696, 32, .tied = FALSE),
   LLAMA ("internlm", "InternLMConfig", 103168, 32, BIAS ("bias", TRUE)),
   LLAMA ("internlm2", "InternLM2Config", 103168, 32, BIAS ("bias", TRUE)),

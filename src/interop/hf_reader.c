@@ -268,6 +268,14 @@ hf_object (HfReader *reader, const char *names)
 }
 
 gboolean
+hf_is_list (const HfReader *reader, const char *names)
+{
+  g_auto (Found) found = find (reader, names);
+
+  return found.node != NULL && JSON_NODE_HOLDS_ARRAY (found.node);
+}
+
+gboolean
 hf_list_fits (HfReader *reader, const char *names, guint layers)
 {
   g_auto (Found) found = find (reader, names);

@@ -54,6 +54,9 @@ JsonObject *hf_object (HfReader *reader, const char *names);
 gboolean hf_list_fits (HfReader *reader, const char *names, guint layers);
 /* Of a list that fits. */
 gboolean hf_list_word_is (HfReader *reader, const char *names, guint layer, const char *word);
+/* Whether the key is given, and as a list. */
+gboolean hf_is_list (const HfReader *reader, const char *names);
+/* Of element @layer. */
 guint hf_list_count (HfReader *reader, const char *names, guint layer);
 
 /* Whether a list of layer numbers, if there is one, has @layer. */

@@ -50,12 +50,16 @@ typedef struct
 
 static const OtherModels other_models[] = {
   { "bert|roberta|xlm-roberta|distilbert|electra|deberta|deberta-v2|camembert|mpnet|modernbert|"
-    "longformer|big_bird|nomic_bert|esm|layoutlm|layoutlmv3|ernie|megatron-bert|xlnet|funnel",
+    "longformer|big_bird|nomic_bert|esm|layoutlm|layoutlmv3|ernie|megatron-bert|xlnet|funnel|"
+    "roformer|xlm|flaubert|luke|ibert|mobilebert|squeezebert|nystromformer|canine|rembert|reformer|"
+    "data2vec-text|xlm-roberta-xl|roberta-prelayernorm|convbert|fnet|mega|yoso|mra|bert-generation|"
+    "eurobert|new",
     "an encoder; only decoders are simulated" },
   { "albert", "an encoder whose layers share one block; only decoders are simulated" },
   { "t5|mt5|umt5|bart|mbart|pegasus|marian|m2m_100|led|prophetnet|blenderbot|longt5|switch_"
     "transformers|"
-    "t5gemma|nllb-moe",
+    "t5gemma|nllb-moe|bigbird_pegasus|blenderbot-small|fsmt|plbart|mvp|pegasus_x|udop|florence2|"
+    "encoder-decoder|xlm-prophetnet|moonshine",
     "an encoder-decoder; only decoders are simulated" },
   { "whisper|speech_to_text|wav2vec2|hubert|speecht5|musicgen|encodec|seamless_m4t",
     "an audio model; only decoders of text are simulated" },
@@ -69,7 +73,8 @@ static const OtherModels other_models[] = {
   { "gemma3n|gemma3n_text",
     "embeddings of every layer and keys shared between layers cannot be represented" },
   { "yuan", "a convolution in every block, which cannot be represented" },
-  { "phi4mm", "adapters for pictures and speech inside its blocks, which cannot be represented" },
+  { "phi4mm|phi4_multimodal",
+    "adapters for pictures and speech inside its blocks, which cannot be represented" },
   { "deepseek_v4|deepseek_ref",
     "hyper-connections and compressed attention, which cannot be represented" },
   { "minimax|minimax_text_01", "lightning attention, which cannot be represented" },

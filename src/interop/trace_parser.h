@@ -56,6 +56,7 @@ typedef struct
   gboolean is_execution_trace; /* PyTorch's or Chakra's graph of operators, not a timeline */
   /* fsdpsim's facts of the run; 0 where not told. */
   double n_ranks, peak_flops, tokens_per_step, model_flops_per_token, hardware_flops_per_token;
+  double step_error; /* of the prediction */
   double capacity_bytes, peak_allocated_bytes, peak_reserved_bytes, peak_phase;
   char *reason;                     /* why it does not fit, or NULL */
   char *scenario, *scenario_sha256; /* or NULL */

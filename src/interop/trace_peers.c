@@ -86,6 +86,28 @@ trace_peers_add (TracePeers *peers, guint64 key, SimTime duration)
   peer->n_ranks++;
 }
 
+static gboolean
+list_has_met (const PeerList *list)
+{
+  for (guint i = 0; i < list->peers->len; i++)
+    if (g_array_index (list->peers, Peer, i).n_ranks > 1)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+trace_peers_have_met (const TracePeers *peers)
+{
+  GHashTableIter iter;
+  gpointer list;
+
+  g_hash_table_iter_init (&iter, peers->lists);
+  while (g_hash_table_iter_next (&iter, NULL, &list))
+    if (list_has_met (list))
+      return TRUE;
+  return FALSE;
+}
+
 SimTime
 trace_peers_shortest (TracePeers *peers, guint64 key)
 {

@@ -18,6 +18,9 @@ void trace_peers_begin_rank (TracePeers *peers);
 /* The next collective of this rank in a step, process group and kind, all in @key. */
 void trace_peers_add (TracePeers *peers, guint64 key, SimTime duration);
 
+/* Once all ranks are added: whether any collective is in the traces of more than one. */
+gboolean trace_peers_have_met (const TracePeers *peers);
+
 /* Once all ranks are added: the shortest duration over the ranks of the next collective
  * of @key; SIM_TIME_NONE where only one rank has it. */
 SimTime trace_peers_shortest (TracePeers *peers, guint64 key);

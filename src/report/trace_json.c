@@ -6,6 +6,7 @@
  * and facts are complete: `fsdpsim trace` has the program's own figures from it. */
 #include <config.h>
 
+#include <math.h>
 #include <string.h>
 
 #include <yajl/yajl_gen.h>
@@ -486,6 +487,8 @@ put_facts (Writer *writer)
   put_real (writer, "tokens_per_step", facts->tokens_per_step);
   put_real (writer, "model_flops_per_token", facts->model_flops_per_token);
   put_real (writer, "hardware_flops_per_token", facts->hardware_flops_per_token);
+  if (!isnan (facts->step_error))
+    put_real (writer, "step_error", facts->step_error);
   put_integer (writer, "capacity_bytes", facts->capacity_bytes);
   put_integer (writer, "peak_allocated_bytes", figures->peak_allocated_bytes);
   put_integer (writer, "peak_reserved_bytes", figures->peak_reserved_bytes);

@@ -109,7 +109,7 @@ static void
 note_block (RankSums *sums, const TimelineLabel *label)
 {
   if (label->unit >= UNIT_FIRST_BLOCK)
-    sums->n_blocks = MAX (sums->n_blocks, label->unit - UNIT_FIRST_BLOCK + 1);
+    sums->n_blocks = MAX (sums->n_blocks, timeline_block_of_unit (label->unit) + 1);
 }
 
 static MeasuredTime *
@@ -120,13 +120,16 @@ time_of (RankSums *sums, const TimelineLabel *label)
   return key == N_MEASURED ? &sums->pooled[label->op] : &sums->times[key];
 }
 
-/* The pass that a kernel belongs to, without what does not tell passes apart. */
+/* The pass that a kernel belongs to, without what does not tell passes apart: [timing] knows whole
+ * blocks alone. */
 static TimelineLabel
 pass_of (const TimelineLabel *label)
 {
   TimelineLabel pass = *label;
 
   pass.phase = 0;
+  if (label->unit >= UNIT_FIRST_BLOCK)
+    pass.unit = UNIT_FIRST_BLOCK + timeline_block_of_unit (label->unit);
   if (label->op == TIMELINE_OPTIMIZER || label->op == TIMELINE_GRAD_CLIP)
     {
       pass.unit = UNIT_ROOT;
@@ -180,13 +183,14 @@ add_span (RankSums *sums, const Timeline *timeline, const ExposureSpan *span)
     sums->gap += time;
 }
 
+/* Where attention and MLP are units of their own, a block is gathered with its own unit. */
 static void
 add_collective (RankSums *sums, const TimelineRecord *record)
 {
   MeasuredTime *measured = time_of (sums, &record->label);
 
   measured->total += record->end - record->peers_from;
-  measured->n++;
+  measured->n += record->label.unit < UNIT_FIRST_PART;
   measured->bytes += record->bytes;
   note_block (sums, &record->label);
 }

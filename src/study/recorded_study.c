@@ -327,8 +327,8 @@ facts_of (const TraceFile *file)
     .tokens_per_step = header->tokens_per_step,
     .model_flops_per_token = header->model_flops_per_token,
     .hardware_flops_per_token = header->hardware_flops_per_token,
+    .step_error = header->step_error > 0 ? header->step_error : (double)NAN,
     .capacity_bytes = (gint64)header->capacity_bytes,
-    .step_error = (double)NAN,
   };
 }
 
@@ -396,8 +396,8 @@ keep_scenario (const TraceFile *first, Recorded *job)
 
 /* Takes the files; FALSE leaves @job without figures. */
 static gboolean
-replay_job (const RecordedOptions *options, GPtrArray *files, Recorded *job,
-            TimelineStream *stream, GError **error)
+replay_job (const RecordedOptions *options, GPtrArray *files, Recorded *job, TimelineStream *stream,
+            GError **error)
 {
   g_autoptr (TracePeers) peers = files->len > 1 ? trace_peers_new () : NULL;
   g_autoptr (GPtrArray) recordings = NULL;
@@ -413,7 +413,8 @@ replay_job (const RecordedOptions *options, GPtrArray *files, Recorded *job,
       TraceRecording *recording = g_ptr_array_index (recordings, i);
 
       replay.file = trace_recording_file (recording);
-      replay.knows_waiting = replay.file->is_ours || peers != NULL;
+      replay.knows_waiting
+          = replay.file->is_ours || (peers != NULL && trace_peers_have_met (peers));
       is_read = trace_recording_replay (recording, peers, take_window, &replay, error);
     }
   if (is_read)
