@@ -30,3 +30,4 @@ extern const Command validate_command;
 extern const Command calibrate_command;
 extern const Command import_command;
 extern const Command trace_command;
+extern const Command check_command;

@@ -10,15 +10,9 @@
 #include "config/suggest.h"
 
 static const Command *const commands[] = {
-  &compare_command,   &run_command,    &sweep_command, &plan_command, &plot_command,
-  &report_command,    &net_command,    &show_command,  &list_command, &validate_command,
-  &calibrate_command, &import_command, &trace_command,
-};
-
-/* Planned: whoever reads of them elsewhere learns that they are not here. */
-static const char *const later_commands[] = {
-  "check",
-  NULL,
+  &compare_command,   &run_command,   &sweep_command,  &plan_command,  &plot_command,
+  &report_command,    &net_command,   &show_command,   &list_command,  &validate_command,
+  &calibrate_command, &check_command, &import_command, &trace_command,
 };
 
 /* ---- help ---- */
@@ -125,12 +119,6 @@ refuse_command (const char *name, GError **error)
   const char *names[G_N_ELEMENTS (commands) + 1] = { 0 };
   g_autofree char *clause = NULL;
 
-  if (g_strv_contains (later_commands, name))
-    {
-      g_set_error (error, CLI_ERROR, EXIT_USAGE, "this version does not have the command '%s' yet",
-                   name);
-      return;
-    }
   for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
     names[i] = commands[i]->name;
   clause = suggest_clause (name, names);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cli/options_check.h"
 #include "cli/options_network.h"
 #include "cli/options_sweep.h"
 #include "config/choices.h"
@@ -310,6 +311,20 @@ static const OptionRow option_rows[] = {
                    "Share of the memory to stay free (default: 5%)", "PERCENT" } },
   { OPTION_PLAN, { "find", 0, VALUE, (gpointer) options_take_find,
                    "The largest micro_batch or seq_len, or fewest nodes", "WHAT" } },
+  { OPTION_CHECK, { "trainer", 0, VALUE, (gpointer) options_take_source,
+                    "The Trainer's arguments that go with the file", "FILE" } },
+  { OPTION_CHECK, { "model", 0, VALUE, (gpointer) options_take_source,
+                    "The model: a config.json, a model file or a shipped name", "MODEL" } },
+  { OPTION_CHECK, { "cluster", 0, VALUE, (gpointer) options_take_source,
+                    "The machines that costs are of: a cluster file or name", "CLUSTER" } },
+  { OPTION_CHECK, { "nodes", 0, VALUE, (gpointer) options_take_nodes,
+                    "So many nodes of it (default: as the file says)", "N" } },
+  { OPTION_CHECK, { "torch", 0, VALUE, (gpointer) options_take_version,
+                    "Version of torch (default: 2.8)", "VERSION" } },
+  { OPTION_CHECK, { "transformers", 0, VALUE, (gpointer) options_take_version,
+                    "Version of transformers (default: 4.55)", "VERSION" } },
+  { OPTION_CHECK, { "accelerate", 0, VALUE, (gpointer) options_take_version,
+                    "Version of accelerate (default: 1.10)", "VERSION" } },
   { OPTION_EVERYWHERE, { "quiet", 'q', SWITCH, (gpointer) take_switch,
                          "Print nothing but the result and errors", NULL } },
   { OPTION_EVERYWHERE, { "verbose", 'v', SWITCH, (gpointer) take_switch,
@@ -435,6 +450,7 @@ options_init (Options *options)
     .n_shards = 1,
     .arguments = g_ptr_array_new_with_free_func (g_free),
   };
+  options_check_init (&options->check);
 }
 
 void
@@ -456,6 +472,7 @@ options_clear (Options *options)
   g_ptr_array_unref (options->vary);
   g_ptr_array_unref (options->points);
   g_ptr_array_unref (options->arguments);
+  options_check_clear (&options->check);
 }
 
 gboolean

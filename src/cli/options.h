@@ -2,6 +2,7 @@
  * that mean something to it; others are a usage error there. */
 #pragma once
 
+#include "interop/job.h"
 #include "report/budget.h"
 #include "study/plan_find.h"
 
@@ -16,6 +17,7 @@ typedef enum
   OPTION_VARIANT = 1 << 6,
   OPTION_TERMINAL = 1 << 7,
   OPTION_MAN_FORMAT = 1 << 8, /* -f takes "man" too; no option of its own */
+  OPTION_CHECK = 1 << 11, /* those of `check` alone */
   OPTION_VARY = 1 << 16,
   OPTION_SWEEP = 1 << 18,  /* those of `sweep` alone */
   OPTION_PLAN = 1 << 19,   /* those of `plan` alone */
@@ -38,6 +40,13 @@ typedef enum
   FORMAT_JSON,
   FORMAT_MAN /* `list keys` only: the part of the manual that lists them */
 } Format;
+
+typedef struct
+{
+  char *trainer, *model, *cluster; /* files or names, or NULL */
+  guint nodes;                     /* 0: not given */
+  Versions versions;
+} CheckOptions;
 
 typedef struct
 {
@@ -68,6 +77,7 @@ typedef struct
   Budget budget;
   PlanLimits limits; /* of `plan`; tokens and price are in the budget */
   FindWhat find;
+  CheckOptions check;
   gboolean quiet, verbose, help, version;
   GPtrArray *arguments; /* char *, what is no option */
 } Options;

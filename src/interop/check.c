@@ -1,0 +1,129 @@
+#include <config.h>
+
+#include "interop/check.h"
+
+#include <string.h>
+
+#include "interop/settings_reader.h"
+#include "interop/settings_tools.h"
+
+/* ---- lines to paste ---- */
+
+char *
+check_fsdp_line (const Job *job, const char *key, const char *value)
+{
+  const SettingsTree *tree = job->fsdp_config != NULL ? job->fsdp_config : job->launcher;
+  const SettingsSyntax syntax = tree != NULL ? settings_syntax (tree) : SETTINGS_JSON;
+  const gboolean is_trainers = job->has_trainer && tree != job->launcher;
+  g_autofree char *lower = is_trainers ? g_ascii_strdown (value, -1) : g_strdup (value);
+  gboolean has_prefix = !is_trainers && job->tool == TOOL_ACCELERATE;
+  g_autofree char *whole = NULL;
+  g_autofree char *line = NULL;
+
+  for (guint i = 0; job->fsdp_map != NULL && i < job->fsdp_map->members->len; i++)
+    if (g_str_has_prefix (g_array_index (job->fsdp_map->members, SettingsMember, i).key, "fsdp_"))
+      has_prefix = TRUE;
+  whole = g_strconcat (has_prefix ? "fsdp_" : "", key, NULL);
+  line = reader_line (syntax, whole, is_trainers && job->tool != TOOL_AXOLOTL ? lower : value);
+  if (syntax == SETTINGS_YAML)
+    return g_strdup_printf ("fsdp_config:\n  %s", line);
+  if (is_trainers && tree == job->trainer)
+    return g_strdup_printf ("\"fsdp_config\": { … %.*s }", (int)strlen (line) - 1, line);
+  return g_steal_pointer (&line);
+}
+
+char *
+check_trainer_line (const Job *job, const char *key, const char *value)
+{
+  if (job->trainer != NULL)
+    return reader_line (settings_syntax (job->trainer), key, value);
+  return g_strdup_printf ("--%s %s", key, value);
+}
+
+/* ---- reading ---- */
+
+static Tool
+tool_of (SettingsKind kind)
+{
+  static const Tool tools[] = { TOOL_ACCELERATE, TOOL_TRAINER,   TOOL_TRAINER, TOOL_AXOLOTL,
+                                TOOL_TORCHTITAN, TOOL_TORCHTUNE, TOOL_FOUNDRY };
+
+  return tools[kind];
+}
+
+static void
+read_trainer_of (const SettingsTree *tree, const CheckContext *context, Check *check)
+{
+  const SettingsTree *args = context->trainer;
+  const SettingsNode *root = args != NULL ? settings_root (args) : NULL;
+  Job *job = &check->job;
+
+  job->is_fsdp = FALSE;
+  if (check->kind == SETTINGS_OF_FSDP_CONFIG)
+    trainer_read (args, root, tree, settings_root (tree), job, check->findings, check->unsupported);
+  else
+    trainer_read (tree, settings_root (tree), NULL, NULL, job, check->findings, check->unsupported);
+}
+
+static void
+read_settings (const SettingsTree *tree, const CheckContext *context, Check *check)
+{
+  Job *job = &check->job;
+
+  switch (check->kind)
+    {
+    case SETTINGS_OF_ACCELERATE:
+      accelerate_read (tree, job, check->findings, check->unsupported);
+      if (context->trainer != NULL)
+        trainer_read (context->trainer, settings_root (context->trainer), NULL, NULL, job,
+                      check->findings, check->unsupported);
+      break;
+    case SETTINGS_OF_TRAINER:
+    case SETTINGS_OF_FSDP_CONFIG:
+      read_trainer_of (tree, context, check);
+      break;
+    case SETTINGS_OF_AXOLOTL:
+      axolotl_read (tree, job, check->findings, check->unsupported);
+      break;
+    case SETTINGS_OF_TORCHTITAN:
+      torchtitan_read (tree, job, check->findings, check->unsupported);
+      break;
+    case SETTINGS_OF_TORCHTUNE:
+      torchtune_read (tree, job, check->findings, check->unsupported);
+      break;
+    case SETTINGS_OF_FOUNDRY:
+      foundry_read (tree, job, check->findings, check->unsupported);
+      break;
+    case SETTINGS_OF_NOBODY:
+      break;
+    }
+}
+
+gboolean
+check_settings (const SettingsTree *tree, const CheckContext *context, Check *check,
+                Problems *problems)
+{
+  const SettingsKind kind = settings_kind (tree, problems);
+
+  if (kind == SETTINGS_OF_NOBODY)
+    return FALSE;
+  *check = (Check){ .kind = kind, .findings = findings_new (), .unsupported = problems_new () };
+  job_init (&check->job, tool_of (kind), &context->versions);
+  read_settings (tree, context, check);
+  check->job.model_type = context->model_type;
+  if (context->model_name != NULL)
+    check->job.model_name = context->model_name;
+  if (context->nodes > 0)
+    check->job.machines.value = (gint)context->nodes;
+  check_rules (&check->job, context, check->findings);
+  findings_sort (check->findings);
+  return TRUE;
+}
+
+void
+check_clear (Check *check)
+{
+  job_clear (&check->job);
+  findings_free (check->findings);
+  problems_free (check->unsupported);
+}
