@@ -10,6 +10,7 @@
 #include "config/keys.h"
 #include "config/suggest.h"
 #include "cost/params.h"
+#include "interop/finding.h"
 
 /* ---- one row a file: these run once for each shipped name ---- */
 
@@ -189,20 +190,53 @@ list_keys (const Options *options)
   return text;
 }
 
+/* ---- findings ---- */
+
+static const ListingColumn finding_columns[] = {
+  { "code", "code", FALSE },
+  { "severity", "severity", FALSE },
+  { "explanation", "what it is", FALSE },
+};
+
+static char *
+list_findings (const Options *options)
+{
+  Listing listing;
+  char *text;
+
+  if (options->format == FORMAT_MAN)
+    return manual_of_findings ();
+  listing_init (&listing, "findings", COLUMNS (finding_columns));
+  for (FindingCode code = 0; code < N_FINDING_CODES; code++)
+    {
+      const FindingInfo *info = finding_info (code);
+
+      listing_add (&listing, g_strdup (info->code));
+      listing_add (&listing, g_strdup (severity_word (info->severity)));
+      listing_add (&listing, g_strdup (info->explanation));
+    }
+  text = listing_format (&listing, options->format, options->verbose);
+  listing_clear (&listing);
+  return text;
+}
+
 /* ---- the command ---- */
 
 static char *
 list_subject (const char *subject, const Options *options, GError **error)
 {
   static const char *const subjects[]
-      = { "models", "gpus", "clusters", "software", "scenarios", "keys", NULL };
+      = { "models", "gpus", "clusters", "software", "scenarios", "keys", "findings", NULL };
   g_autofree char *clause = NULL;
 
   if (strcmp (subject, "keys") == 0)
     return list_keys (options);
+  if (strcmp (subject, "findings") == 0)
+    return list_findings (options);
   if (options->format == FORMAT_MAN)
     {
-      g_set_error (error, CLI_ERROR, EXIT_USAGE, "list: only keys have the format man");
+      g_set_error (error, CLI_ERROR, EXIT_USAGE,
+                   "list: only keys and findings have the format man");
       return NULL;
     }
   for (guint i = 0; i < G_N_ELEMENTS (shelves); i++)
@@ -226,8 +260,8 @@ list (const Options *options, GError **error)
 
 const Command list_command = {
   .name = "list",
-  .arguments = "models|gpus|clusters|software|scenarios|keys",
-  .summary = "List what ships with the program, or every key of its files",
+  .arguments = "models|gpus|clusters|software|scenarios|keys|findings",
+  .summary = "List what ships with the program, every key, or what check can find",
   .examples = "  fsdpsim list scenarios\n"
               "  fsdpsim list gpus -f csv\n",
   .min_arguments = 1,

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "interop/finding.h"
+
 /* Text for roff: backslashes, hyphens that must stay hyphens, and a line that
  * would begin with a control character. */
 static void
@@ -50,6 +52,24 @@ manual_of_keys (const KeyInfo *keys, guint n)
       if (i == 0 || strcmp (keys[i].section, keys[i - 1].section) != 0)
         g_string_append_printf (out, ".SS [%s]\n", keys[i].section);
       append_key (out, &keys[i]);
+    }
+  return g_string_free (out, FALSE);
+}
+
+char *
+manual_of_findings (void)
+{
+  GString *out = g_string_new (NULL);
+
+  for (FindingCode code = 0; code < N_FINDING_CODES; code++)
+    {
+      const FindingInfo *info = finding_info (code);
+
+      g_string_append (out, ".TP\n\\fB");
+      append_escaped (out, info->code);
+      g_string_append_printf (out, "\\fR (%s)\n", severity_word (info->severity));
+      append_escaped (out, info->explanation);
+      g_string_append_c (out, '\n');
     }
   return g_string_free (out, FALSE);
 }

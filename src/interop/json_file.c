@@ -46,13 +46,18 @@ line_start (const char *text, guint line)
   return (gsize)(at - text);
 }
 
-/* The value behind the last "key": that begins before @end; @start where there is none. */
+/* The value behind the last "key": that begins before @end, mostly after @start, where the line
+ * of the end does; @start where there is none. */
 static gsize
 value_offset (const char *text, gsize start, gsize end, const char *key)
 {
   g_autofree char *quoted = g_strdup_printf ("\"%s\"", key);
   gsize length = strlen (quoted);
   gsize found = start;
+  const char *before = g_strrstr_len (text, (gssize)end, quoted);
+
+  if (before != NULL && before < text + start) /* a value of several lines */
+    start = (gsize)(before - text);
 
   for (const char *at = strstr (text + start, quoted); at != NULL && at < text + end;
        at = strstr (at + 1, quoted))

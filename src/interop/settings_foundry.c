@@ -77,7 +77,10 @@ read_model (const SettingsNode *model, Job *job)
   g_ptr_array_add (job->model_keys,
                    g_strdup_printf ("model.ffn_hidden=%" G_GINT64_FORMAT, (gint64)factor * hidden));
   if (settings_is_count (heads->value, &n))
-    g_ptr_array_add (job->model_keys, g_strdup_printf ("model.heads=%d", n));
+    {
+      g_ptr_array_add (job->model_keys, g_strdup_printf ("model.heads=%d", n));
+      g_ptr_array_add (job->model_keys, g_strdup_printf ("model.kv_heads=%d", n));
+    }
 }
 
 /* PURE computes and reduces in the low precision, DEFAULT reduces in 32 bits. */

@@ -46,10 +46,13 @@ join_members (SettingsTree *tree, yaml_document_t *document, SettingsNode **node
     {
       const yaml_node_t *key = yaml_document_get_node (document, pair->key);
 
-      if (key->type == YAML_SCALAR_NODE)
-        settings_node_add (tree, to, (const char *)key->data.scalar.value,
-                           (guint)key->start_mark.line + 1, (guint)key->start_mark.column + 1,
-                           nodes[pair->value]);
+      if (key->type != YAML_SCALAR_NODE)
+        continue;
+      if (nodes[pair->value]->members != NULL) /* a map stands where its key does */
+        nodes[pair->value]->line = (guint)key->start_mark.line + 1;
+      settings_node_add (tree, to, (const char *)key->data.scalar.value,
+                         (guint)key->start_mark.line + 1, (guint)key->start_mark.column + 1,
+                         nodes[pair->value]);
     }
 }
 

@@ -108,7 +108,6 @@ append_finding (GString *text, const CheckedFile *file, const CheckedFinding *fi
   append_line (text, finding);
   g_string_append (text, "  ");
   text_append_wrapped (text, finding->message, 2);
-  g_string_append_c (text, '\n');
   if (finding->fix != NULL)
     {
       g_string_append (text, "  Corrected:\n");
@@ -126,7 +125,6 @@ append_head (GString *text, const CheckedFile *file)
       = g_strdup_printf ("%s: settings of %s. %s", file->file, file->kind, file->versions);
 
   text_append_wrapped (text, head, 2);
-  g_string_append_c (text, '\n');
   if (file->job != NULL)
     text_append_wrapped (text, file->job, 2);
   else if (file->no_costs != NULL)
@@ -135,8 +133,6 @@ append_head (GString *text, const CheckedFile *file)
 
       text_append_wrapped (text, why, 2);
     }
-  if (file->job != NULL || file->no_costs != NULL)
-    g_string_append_c (text, '\n');
   g_string_append_c (text, '\n');
 }
 

@@ -7,7 +7,7 @@
 #include "config/data.h"
 #include "config/text_file.h"
 #include "interop/block_classes.h"
-#include "interop/check_scenario.h"
+#include "interop/scenario_findings.h"
 #include "study/check_prices.h"
 
 /* What stands in where nothing says which model and which machines. */
@@ -304,7 +304,7 @@ check_own (const char *name, const char *path, const char *text, gsize length,
   if (scenario == NULL || problems_count (problems) > 0)
     return FALSE;
   file->kind = g_strdup ("a scenario of fsdpsim");
-  now = check_scenario (name, text, length, scenario, findings);
+  now = scenario_findings (name, text, length, scenario, findings);
   copy_findings (findings, file);
   if (has_choices (findings))
     {

@@ -7,5 +7,5 @@
 /* Only what all variants have in common is found: where one is without, the file compares.
  * Returns what the first variant sets, as overrides (char *), to which the choices of findings
  * are alternatives. The caller frees it. */
-GPtrArray *check_scenario (const char *path, const char *text, gsize length,
+GPtrArray *scenario_findings (const char *path, const char *text, gsize length,
                            const ScenarioFile *file, Findings *findings);

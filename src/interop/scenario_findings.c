@@ -1,6 +1,6 @@
 #include <config.h>
 
-#include "interop/check_scenario.h"
+#include "interop/scenario_findings.h"
 
 #include <string.h>
 
@@ -201,8 +201,8 @@ applies_to_all (const ScenarioFile *file, gboolean (*applies) (const Scenario *s
 }
 
 GPtrArray *
-check_scenario (const char *path, const char *text, gsize length, const ScenarioFile *file,
-                Findings *findings)
+scenario_findings (const char *path, const char *text, gsize length, const ScenarioFile *file,
+                   Findings *findings)
 {
   g_autoptr (Problems) unused = problems_new (); /* the file was read before */
   g_autoptr (IniFile) ini = ini_parse (path, text, length, unused);
