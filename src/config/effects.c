@@ -8,6 +8,8 @@ static const char *const without_api[] = {
   [API_DDP] = "no effect with ddp",
 };
 
+static const char without_offload[] = "no effect without fsdp.cpu_offload";
+
 static const char *
 of_fsdp (KeyId key, const FsdpConfig *fsdp)
 {
@@ -29,7 +31,12 @@ of_fsdp (KeyId key, const FsdpConfig *fsdp)
     case ID_fsdp_sharding_strategy:
     case ID_fsdp_units:
     case ID_fsdp_all_gather_dtype:
+    case ID_fsdp_cpu_offload:
       return fsdp->api == API_DDP ? without_api[API_DDP] : NULL;
+    case ID_fsdp_pin_memory:
+      if (fsdp->api != API_FSDP2)
+        return without_api[fsdp->api];
+      return fsdp->cpu_offload ? NULL : without_offload;
     case ID_fsdp_shard_group_size:
       if (fsdp->api == API_DDP)
         return without_api[API_DDP];
@@ -143,6 +150,24 @@ of_unit_timing (KeyId key, const FsdpConfig *fsdp)
     }
 }
 
+/* What the CPU does, and the way to it, count where something is offloaded. */
+static const char *
+of_offload (KeyId key, const Scenario *scenario)
+{
+  switch (key)
+    {
+    case ID_cluster_cpu_cores:
+    case ID_cluster_cpu_core_bandwidth:
+    case ID_cluster_host_memory_bandwidth:
+    case ID_cluster_host_link_bandwidth:
+    case ID_simulation_omp_num_threads:
+    case ID_timing_offload_copies:
+      return scenario_offloads_params (scenario) ? NULL : without_offload;
+    default:
+      return NULL;
+    }
+}
+
 static const char *
 of_simulation (KeyId key, const Scenario *scenario)
 {
@@ -190,6 +215,8 @@ effect_absent (KeyId key, const Scenario *scenario)
     reason = of_cluster (key, &scenario->cluster);
   if (reason == NULL)
     reason = of_unit_timing (key, &scenario->fsdp);
+  if (reason == NULL)
+    reason = of_offload (key, scenario);
   if (reason == NULL)
     reason = of_simulation (key, scenario);
   if (reason == NULL)

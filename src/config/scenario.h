@@ -169,15 +169,19 @@ typedef struct
   guint nccl_channels;
   double graph_bytes_per_s; /* ring bandwidth that NCCL's own tuning assumes */
   CpuVendor cpu;
-  RankPlacement placement;      /* which ranks share a node */
-  NodePlacement node_placement; /* how the job's nodes lie under leaf switches */
-  guint nodes_per_leaf;         /* that reach each other below the spine; 0: all */
-  double oversubscription;      /* of the leaves' uplinks; 1: none */
-  gboolean rail_optimised;      /* a leaf switch for each NIC of a node */
-  gint64 kernel_launch_ps;      /* host time to launch one kernel */
-  gint64 collective_launch_ps;  /* host time to launch one collective */
-  gint64 fsdp_hook_ps;          /* host time of one FSDP hook (pre/post forward/backward) */
-  gint64 limiter_wakeup_ps;     /* host time after the rate limiter's wait really blocked */
+  RankPlacement placement;        /* which ranks share a node */
+  NodePlacement node_placement;   /* how the job's nodes lie under leaf switches */
+  guint nodes_per_leaf;           /* that reach each other below the spine; 0: all */
+  double oversubscription;        /* of the leaves' uplinks; 1: none */
+  gboolean rail_optimised;        /* a leaf switch for each NIC of a node */
+  double host_link_bytes_per_s;   /* of a GPU: pinned host memory, one direction */
+  guint cpu_cores;                /* of a node */
+  double cpu_core_bytes_per_s;    /* that one core streams */
+  double host_memory_bytes_per_s; /* that all of a node's do */
+  gint64 kernel_launch_ps;        /* host time to launch one kernel */
+  gint64 collective_launch_ps;    /* host time to launch one collective */
+  gint64 fsdp_hook_ps;            /* host time of one FSDP hook (pre/post forward/backward) */
+  gint64 limiter_wakeup_ps;       /* host time after the rate limiter's wait really blocked */
 } ClusterConfig;
 
 /* What a framework runs besides FSDP itself. */
@@ -230,6 +234,8 @@ typedef struct
   Dtype reduce_dtype;
   MasterDtype master_dtype;
   GatherDtype all_gather_dtype; /* of the blocks' linear weights */
+  gboolean cpu_offload;         /* not ddp */
+  gboolean pin_memory;          /* fsdp2 */
 } FsdpConfig;
 
 typedef struct
@@ -284,6 +290,7 @@ typedef struct
   NumberedList degraded_links; /* nodes, and the share of their NICs' rate that is left */
   NumberedList late_hosts;     /* ranks, and how many picoseconds their hosts lose each step */
   guint cuda_device_max_connections;
+  guint omp_num_threads;
   guint64 seed;
 } SimulationConfig;
 
@@ -310,6 +317,13 @@ typedef struct
   SimulationConfig simulation;
   ReliabilityConfig reliability;
 } Scenario;
+
+/* Shards, gradients and optimizer are the CPU's. */
+static inline gboolean
+scenario_offloads_params (const Scenario *scenario)
+{
+  return scenario->fsdp.cpu_offload && scenario->fsdp.api != API_DDP;
+}
 
 static inline guint
 scenario_ranks (const Scenario *scenario)

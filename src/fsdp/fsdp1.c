@@ -1,6 +1,7 @@
 #include <config.h>
 
 #include "fsdp/fsdp1.h"
+#include "fsdp/offload.h"
 #include "fsdp/runtime.h"
 
 #define ROOT 0
@@ -13,9 +14,37 @@ fsdp1_of (Runtime *runtime)
 
 /* ---- unshard, reshard, prefetch ---- */
 
-/* pre_unshard: the shard, or under NO_SHARD the whole, in the param dtype. */
+/* An offloaded shard comes to the GPU as it is. */
+static void
+copy_from_host (Fsdp1 *fsdp, gint64 elements, guint32 label)
+{
+  offload_copy (fsdp->runtime.writer, fsdp->pre_unshard, elements * fsdp->original_bytes, TRUE,
+                label);
+}
+
+/* _use_low_precision_shard. An offloaded shard is whole on the GPU until it is cast. */
+static void
+cast (Fsdp1 *fsdp, gint64 elements, guint32 label)
+{
+  Writer *writer = fsdp->runtime.writer;
+  gboolean offloads = scenario_offloads_params (writer->scenario);
+  BufferId whole = BUFFER_NONE;
+
+  if (offloads)
+    {
+      whole = program_alloc (writer->program, fsdp->pre_unshard, MEMORY_COMM_BUFFERS,
+                             elements * fsdp->original_bytes, label);
+      copy_from_host (fsdp, elements, label);
+    }
+  writer_copy (writer, fsdp->pre_unshard, elements * (fsdp->original_bytes + fsdp->param_bytes),
+               label);
+  if (offloads)
+    program_free_buffer (writer->program, whole, 0);
+}
+
+/* pre_unshard: the shard, or under NO_SHARD the whole, on the GPU in the param dtype. */
 static BufferId
-cast_to_param_dtype (Fsdp1 *fsdp, const Unit *of)
+make_local_shard (Fsdp1 *fsdp, const Unit *of)
 {
   Writer *writer = fsdp->runtime.writer;
   gint64 elements = fsdp->sharded ? of->shard : of->elements;
@@ -23,8 +52,10 @@ cast_to_param_dtype (Fsdp1 *fsdp, const Unit *of)
   BufferId low = program_alloc (writer->program, fsdp->pre_unshard,
                                 fsdp->sharded ? MEMORY_COMM_BUFFERS : MEMORY_UNSHARDED_PARAMS,
                                 elements * fsdp->param_bytes, of->label);
-  writer_copy (writer, fsdp->pre_unshard, elements * (fsdp->original_bytes + fsdp->param_bytes),
-               of->label);
+  if (fsdp->low_precision)
+    cast (fsdp, elements, of->label);
+  else
+    copy_from_host (fsdp, elements, of->label);
   program_stream_wait_stream (writer->program, fsdp->unshard, fsdp->pre_unshard);
   return low;
 }
@@ -50,6 +81,16 @@ all_gather (Fsdp1 *fsdp, guint unit, BufferId low)
     program_free_buffer (writer->program, low, 1u << fsdp->unshard);
 }
 
+/* pre_unshard's conditions: what is offloaded comes to the GPU even where it is gathered already.
+ */
+static gboolean
+needs_local_shard (const Fsdp1 *fsdp, gboolean needs_unshard)
+{
+  if (scenario_offloads_params (fsdp->runtime.writer->scenario))
+    return TRUE;
+  return fsdp->low_precision && (needs_unshard || !fsdp->sharded);
+}
+
 /* _unshard. The limiter is asked even where nothing is gathered. */
 static void
 unshard (Fsdp1 *fsdp, guint unit)
@@ -59,13 +100,15 @@ unshard (Fsdp1 *fsdp, guint unit)
   gboolean needs_unshard = fsdp->sharded && !handle->gathered;
   BufferId low = BUFFER_NONE;
 
-  if (fsdp->low_precision && (needs_unshard || !fsdp->sharded))
-    low = cast_to_param_dtype (fsdp, of);
+  if (needs_local_shard (fsdp, needs_unshard))
+    low = make_local_shard (fsdp, of);
   fsdp1_limiter_pop (fsdp, of->label);
   if (needs_unshard)
     all_gather (fsdp, unit, low);
   else if (!fsdp->sharded)
     handle->unsharded = low;
+  else if (low != BUFFER_NONE) /* offloaded, and gathered already */
+    program_free_buffer (fsdp->runtime.writer->program, low, 1u << fsdp->unshard);
 }
 
 /* _reshard. */
@@ -282,6 +325,8 @@ fsdp1_end_of_backward (Runtime *runtime)
       program_stream_wait_stream (writer->program, writer->compute, fsdp->post_backward);
       if (fsdp->hybrid && fsdp->all_reduce != fsdp->post_backward)
         program_stream_wait_stream (writer->program, writer->compute, fsdp->all_reduce);
+      if (scenario_offloads_params (writer->scenario)) /* for the copies to the host */
+        offload_synchronize (writer, writer->compute, UNIT_ROOT);
     }
   fsdp->iteration++;
   g_array_set_size (fsdp->post_forward_order, 0);
@@ -313,9 +358,8 @@ fsdp1_zero_grad (Runtime *runtime)
 
   for (guint i = 0; i < writer->units.n; i++)
     {
-      if (!fsdp1_has_handle (fsdp, i))
-        continue;
-      program_free_buffer (writer->program, fsdp->handles[i].sharded_grad, 1u << writer->compute);
+      if (fsdp->handles[i].sharded_grad != BUFFER_NONE)
+        program_free_buffer (writer->program, fsdp->handles[i].sharded_grad, 1u << writer->compute);
       fsdp->handles[i].sharded_grad = BUFFER_NONE;
     }
 }

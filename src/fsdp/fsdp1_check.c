@@ -71,9 +71,27 @@ check_sharding (const Scenario *scenario, GError **error)
   return TRUE;
 }
 
+/* The warning in FullyShardedDataParallel's own documentation; pytorch#73784. */
+static gboolean
+check_offload (const Scenario *scenario, GError **error)
+{
+  if (scenario->fsdp.cpu_offload && scenario->training.grad_accum > 1
+      && !scenario->training.no_sync)
+    return refuse (
+        error, "FSDP1 does not support gradient accumulation outside no_sync() when using CPU "
+               "offloading: it uses the newly-reduced gradient instead of accumulating with "
+               "any existing gradient; use no_sync = true, api = fsdp2, or cpu_offload = false");
+  if (scenario->fsdp.cpu_offload && scenario->training.optimizer == OPTIMIZER_ADAMW_FUSED
+      && scenario->fsdp.torch_minor < 4)
+    return refuse (error,
+                   "before torch 2.4 fused=True requires all the params to be on the GPU, and "
+                   "with cpu_offload they are the CPU's; use optimizer = adamw");
+  return TRUE;
+}
+
 gboolean
 fsdp1_check (const Scenario *scenario, GError **error)
 {
   return check_checkpointing (scenario, error) && check_regions (scenario, error)
-         && check_sharding (scenario, error);
+         && check_sharding (scenario, error) && check_offload (scenario, error);
 }

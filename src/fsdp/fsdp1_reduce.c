@@ -1,6 +1,7 @@
 #include <config.h>
 
 #include "fsdp/fsdp1.h"
+#include "fsdp/offload.h"
 
 static const Unit *
 unit_of (const Fsdp1 *fsdp, guint unit)
@@ -77,6 +78,18 @@ all_reduce (Fsdp1 *fsdp, StreamId stream, gint64 elements, const Unit *of)
                      of->label);
 }
 
+/* _offload_grad: into the pinned gradient of the CPU's shard. NO_SHARD waits for it. */
+static void
+copy_to_host (Fsdp1 *fsdp, StreamId stream, BufferId grad, gint64 bytes, guint32 label)
+{
+  Writer *writer = fsdp->runtime.writer;
+
+  offload_copy (writer, stream, bytes, TRUE, label);
+  program_free_buffer (writer->program, grad, 1u << stream);
+  if (!fsdp->sharded)
+    offload_synchronize (writer, stream, label);
+}
+
 /* From the reduced gradient to the optimizer's: cast, and added to what earlier
  * micro-batches left. */
 static void
@@ -94,6 +107,11 @@ keep_reduced (Fsdp1 *fsdp, guint unit, StreamId stream, BufferId reduced, gint64
       writer_copy (writer, stream, elements * (fsdp->reduce_bytes + fsdp->original_bytes),
                    of->label);
       program_free_buffer (writer->program, reduced, 1u << stream);
+    }
+  if (scenario_offloads_params (writer->scenario))
+    {
+      copy_to_host (fsdp, stream, grad, bytes, of->label);
+      return;
     }
   if (handle->sharded_grad == BUFFER_NONE)
     {

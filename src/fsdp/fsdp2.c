@@ -217,6 +217,7 @@ fsdp2_end_of_backward (Runtime *runtime)
       Group *group = &fsdp->groups[i];
 
       fsdp2_drop_mistargeted (fsdp, i);
+      fsdp2_wait_for_offload (fsdp, i);
       g_array_set_size (group->post_forward_indices, 0);
       group->state = group->module_state = GROUP_IDLE;
     }
@@ -236,11 +237,14 @@ fsdp2_zero_grad (Runtime *runtime)
   Fsdp2 *fsdp = fsdp2_of (runtime);
 
   for (guint i = 0; i < runtime->writer->units.n; i++)
-    if (has_group (fsdp, i))
-      {
-        program_free_buffer (runtime->writer->program, fsdp->groups[i].sharded_grad, 0);
-        fsdp->groups[i].sharded_grad = BUFFER_NONE;
-      }
+    {
+      Group *group = &fsdp->groups[i];
+
+      group->has_host_grad = FALSE;
+      if (group->sharded_grad != BUFFER_NONE)
+        program_free_buffer (runtime->writer->program, group->sharded_grad, 0);
+      group->sharded_grad = BUFFER_NONE;
+    }
 }
 
 /* ---- set-up ---- */
@@ -299,6 +303,7 @@ fsdp2_load (Runtime *runtime)
       group->gathered = program_add_event (writer->program);
       group->copied_out = program_add_event (writer->program);
       group->resharded = program_add_event (writer->program);
+      group->offloaded = program_add_event (writer->program);
       if (has_group (fsdp, i))
         writer_load_shard (writer, of);
     }

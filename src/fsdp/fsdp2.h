@@ -38,6 +38,9 @@ typedef struct
   GArray *post_forward_indices; /* guint: a stack */
   BufferId gather_output, unsharded, post_forward_shard;
   BufferId parameter_grads, accumulated_grads, sharded_grad;
+  EventId offloaded; /* grad_offload_event */
+  gboolean offload_pending;
+  gboolean has_host_grad; /* the gradient that the CPU has */
 } Group;
 
 /* FSDPCommContext and FSDPStateContext. */
@@ -94,6 +97,9 @@ void fsdp2_wait_for_scatter (Fsdp2 *fsdp);
 void fsdp2_add_to_accumulated (Fsdp2 *fsdp, guint unit);
 /* Without synchronisation the gradients stay unsharded, in the reduce dtype. */
 void fsdp2_keep_unsharded_grads (Fsdp2 *fsdp, guint unit);
+
+/* The host waits until the unit's gradient is the CPU's. */
+void fsdp2_wait_for_offload (Fsdp2 *fsdp, guint unit);
 
 /* What the settings say of a unit: is it resharded after forward, and to a group
  * of how many ranks (0: to the whole shard group). */

@@ -1,6 +1,7 @@
 #include <config.h>
 
 #include "fsdp/fsdp2.h"
+#include "fsdp/offload.h"
 
 static gint64
 gathered_bytes (const Fsdp2 *fsdp, guint unit)
@@ -29,6 +30,26 @@ input_bytes (const Fsdp2 *fsdp, guint unit)
   return fsdp2_unit (fsdp, unit)->shard * fsdp2_unit (fsdp, unit)->gather_bytes;
 }
 
+/* all_gather_inputs: an offloaded shard comes to the GPU as it is. Out of pageable memory the host
+ * waits for it. BUFFER_NONE where it is there already. */
+static BufferId
+copy_from_host (Fsdp2 *fsdp, guint unit)
+{
+  Writer *writer = fsdp->runtime.writer;
+  const Unit *of = fsdp2_unit (fsdp, unit);
+  gint64 bytes = of->shard * fsdp->original_bytes;
+  gboolean pinned = writer->scenario->fsdp.pin_memory;
+
+  if (!scenario_offloads_params (writer->scenario) || fsdp->groups[unit].sharded != SHARDED)
+    return BUFFER_NONE;
+  BufferId whole
+      = program_alloc (writer->program, fsdp->copy_in, MEMORY_COMM_BUFFERS, bytes, of->label);
+  offload_copy (writer, fsdp->copy_in, bytes, pinned, of->label);
+  if (!pinned)
+    offload_synchronize (writer, fsdp->copy_in, of->label);
+  return whole;
+}
+
 /* On the copy-in stream: the shards in the param dtype, and from there into this
  * rank's slice of the output. A post-forward shard has that dtype already and is
  * staged all the same (_get_param_all_gather_inputs). */
@@ -42,17 +63,20 @@ copy_in (Fsdp2 *fsdp, guint unit)
   gint64 shard_bytes
       = group->sharded == SHARDED ? fsdp2_unit (fsdp, unit)->shard * fsdp->original_bytes : bytes;
   gboolean cast = fsdp2_unit (fsdp, unit)->gather_bytes != fsdp->original_bytes;
-  BufferId staging = BUFFER_NONE;
+  BufferId whole = copy_from_host (fsdp, unit);
+  BufferId staging = whole;
 
   if (cast)
     {
       staging = program_alloc (writer->program, fsdp->copy_in, MEMORY_COMM_BUFFERS, bytes, label);
       writer_copy (writer, fsdp->copy_in, shard_bytes + bytes, label);
     }
+  if (cast && whole != BUFFER_NONE)
+    program_free_buffer (writer->program, whole, 0);
   group->gather_output = program_alloc (writer->program, fsdp->copy_in, MEMORY_COMM_BUFFERS,
                                         gathered_bytes (fsdp, unit), label);
   writer_copy (writer, fsdp->copy_in, 2 * bytes, label);
-  if (cast)
+  if (staging != BUFFER_NONE)
     program_free_buffer (writer->program, staging, 0);
 }
 

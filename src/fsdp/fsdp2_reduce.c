@@ -1,6 +1,9 @@
 #include <config.h>
 
 #include "fsdp/fsdp2.h"
+#include "fsdp/offload.h"
+
+#include "cost/offload.h"
 
 void
 fsdp2_wait_for_scatter (Fsdp2 *fsdp)
@@ -52,6 +55,45 @@ accumulate (Fsdp2 *fsdp, StreamId stream, gint64 bytes, guint32 label)
     writer_copy (writer, stream, bytes, label);
 }
 
+/* The gradient becomes the CPU's. Into pageable memory, and where the CPU is to add it to an
+ * earlier one, the host waits for the copy; else at the end of backward. */
+static void
+copy_to_host (Fsdp2 *fsdp, guint unit, StreamId stream, BufferId grad)
+{
+  Writer *writer = fsdp->runtime.writer;
+  const Unit *of = fsdp2_unit (fsdp, unit);
+  Group *group = &fsdp->groups[unit];
+  gboolean pinned = writer->scenario->fsdp.pin_memory;
+
+  offload_copy (writer, stream, of->shard * fsdp->original_bytes, pinned, of->label);
+  program_free_buffer (writer->program, grad, 0);
+  if (pinned && !group->has_host_grad)
+    {
+      program_record (writer->program, group->offloaded, stream);
+      group->offload_pending = TRUE;
+    }
+  else
+    offload_synchronize (writer, stream, of->label);
+  if (group->has_host_grad)
+    {
+      KernelRun sum = cost_cpu_accumulate (writer->scenario, of->shard);
+      offload_run_on_cpu (writer, &sum, TIMELINE_BACKWARD, of->label);
+    }
+  group->has_host_grad = TRUE;
+}
+
+void
+fsdp2_wait_for_offload (Fsdp2 *fsdp, guint unit)
+{
+  Writer *writer = fsdp->runtime.writer;
+  Group *group = &fsdp->groups[unit];
+
+  if (group->offload_pending)
+    program_host_wait (writer->program, group->offloaded, 0,
+                       writer_label (writer, TIMELINE_WAIT, fsdp2_unit (fsdp, unit)->label));
+  group->offload_pending = FALSE;
+}
+
 static void
 keep_reduced (Fsdp2 *fsdp, guint unit, StreamId stream, BufferId reduced)
 {
@@ -67,6 +109,11 @@ keep_reduced (Fsdp2 *fsdp, guint unit, StreamId stream, BufferId reduced)
       writer_copy (writer, stream, of->shard * (fsdp->reduce_bytes + fsdp->original_bytes),
                    of->label);
       program_free_buffer (writer->program, reduced, 0);
+    }
+  if (scenario_offloads_params (writer->scenario))
+    {
+      copy_to_host (fsdp, unit, stream, grad);
+      return;
     }
   if (group->sharded_grad == BUFFER_NONE)
     {

@@ -2,6 +2,9 @@
 
 #include "fsdp/step.h"
 
+#include "cost/offload.h"
+#include "fsdp/offload.h"
+
 #define ROOT 0
 
 typedef struct
@@ -123,6 +126,22 @@ sum_norms (Step *step)
       UNIT_ROOT);
 }
 
+/* The same on the CPU, which has to have the sum before it can go on. */
+static void
+clip_on_cpu (Step *step)
+{
+  Writer *writer = step->writer;
+  KernelRun norm = cost_cpu_grad_norm (writer->scenario, writer->units.shard);
+  KernelRun scale = cost_cpu_grad_scale (writer->scenario, writer->units.shard);
+
+  offload_run_on_cpu (writer, &norm, TIMELINE_GRAD_CLIP, UNIT_ROOT);
+  if (writer->scenario->timing.grad_clip != TIMING_NOT_GIVEN)
+    return;
+  sum_norms (step);
+  offload_synchronize (writer, writer->compute, UNIT_ROOT);
+  offload_run_on_cpu (writer, &scale, TIMELINE_GRAD_CLIP, UNIT_ROOT);
+}
+
 /* Norms of the shards, one all-reduce of a float, and a multiplication. A given
  * time is all three in one launch. */
 static void
@@ -133,6 +152,11 @@ clip_gradients (Step *step)
 
   if (scenario->training.max_grad_norm <= 0)
     return;
+  if (scenario_offloads_params (scenario))
+    {
+      clip_on_cpu (step);
+      return;
+    }
   KernelRun norm = cost_grad_norm (scenario, writer->units.shard);
   launch (step, &norm, TIMELINE_GRAD_CLIP, UNIT_ROOT);
   if (scenario->timing.grad_clip != TIMING_NOT_GIVEN)
@@ -164,6 +188,15 @@ make_optimizer_states (Step *step)
                  2 * master_bytes (step, writer->units.shard), UNIT_ROOT);
 }
 
+static void
+optimizer_step_on_cpu (Step *step)
+{
+  KernelRun run = cost_cpu_optimizer_step (step->writer->scenario, step->writer->units.shard);
+
+  offload_run_on_cpu (step->writer, &run, TIMELINE_OPTIMIZER, UNIT_ROOT);
+  offload_compute_waits_for_cpu (step->writer);
+}
+
 /* PyTorch's default AdamW goes through lists of tensors (foreach) and keeps a
  * list of temporaries as large as one of its states; tensor by tensor it is one tensor's, and
  * FSDP1's tensors are whole units. */
@@ -192,8 +225,13 @@ static void
 optimizer_step (Step *step)
 {
   Writer *writer = step->writer;
-  KernelRun run = cost_optimizer_step (writer->scenario, writer->units.shard);
 
+  if (scenario_offloads_params (writer->scenario))
+    {
+      optimizer_step_on_cpu (step);
+      return;
+    }
+  KernelRun run = cost_optimizer_step (writer->scenario, writer->units.shard);
   make_optimizer_states (step);
   BufferId temporaries = program_alloc (writer->program, writer->compute, MEMORY_OTHER,
                                         optimizer_temporaries (step), UNIT_ROOT);
@@ -260,6 +298,7 @@ step_write_program (Runtime *runtime)
   if (simulation->cuda_device_max_connections == 1)
     program_use_single_queue (writer->program);
   runtime->hooks->load (runtime);
+  offload_init (writer);
   program_end_of_load (writer->program);
   for (guint i = 0; i < simulation->warmup_steps + simulation->steps; i++)
     training_step (&step);

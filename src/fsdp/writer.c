@@ -104,8 +104,9 @@ writer_load_shard (Writer *writer, const Unit *unit)
       writer->program, writer->compute, MEMORY_OTHER,
       unit->elements * dtype_bytes (cost_master_dtype (writer->scenario)), unit->label);
 
-  program_alloc (writer->program, writer->compute, MEMORY_PARAMS,
-                 unit->shard * dtype_bytes (cost_master_dtype (writer->scenario)), unit->label);
+  if (!scenario_offloads_params (writer->scenario))
+    program_alloc (writer->program, writer->compute, MEMORY_PARAMS,
+                   unit->shard * dtype_bytes (cost_master_dtype (writer->scenario)), unit->label);
   program_free_buffer (writer->program, whole, 0);
 }
 

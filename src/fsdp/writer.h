@@ -19,6 +19,8 @@ typedef struct
   const StepCost *cost;
   Units units;
   StreamId compute;
+  StreamId cpu;         /* fsdp/offload.h */
+  EventId synchronized; /* … its own */
   TimelinePhase phase;
   guint micro_batch;
   WriterCopy copies[WRITER_KNOWN_COPIES]; /* those priced last */
@@ -49,7 +51,8 @@ void writer_collective (Writer *writer, const WriterCollective *collective, guin
 /* Host time of one of FSDP's hooks. */
 void writer_hook (Writer *writer);
 
-/* A unit's parameters come to the GPU whole and leave a shard. */
+/* A unit's parameters come to the GPU whole and leave a shard, unless that goes back to the host.
+ */
 void writer_load_shard (Writer *writer, const Unit *unit);
 
 /* DefaultState._get_gradient_predivide_factor: a power of two near the square

@@ -216,7 +216,7 @@ kernel_name (const Writer *writer, const TimelineRecord *record)
   const char *type = nccl_type (dtype_of (writer, record));
   g_autofree char *unit = timeline_unit_name (record->label.unit);
 
-  if (record->lane == LANE_HOST)
+  if (record->lane == LANE_HOST && record->label.op == TIMELINE_WAIT)
     return g_strdup ("cudaEventSynchronize");
   switch (record->label.op)
     {
@@ -338,6 +338,15 @@ put_args (Writer *writer, const TimelineRecord *record)
   yajl_gen_map_close (writer->json);
 }
 
+/* What the CPU itself computes is an operator of the host, not a call of CUDA's. */
+static const char *
+category (const TimelineRecord *record)
+{
+  if (record->lane != LANE_HOST)
+    return "kernel";
+  return record->label.op == TIMELINE_WAIT ? "cuda_runtime" : "cpu_op";
+}
+
 static void
 put_slice (Writer *writer, const TimelineRecord *record)
 {
@@ -345,7 +354,7 @@ put_slice (Writer *writer, const TimelineRecord *record)
 
   yajl_gen_map_open (writer->json);
   put_member (writer, "ph", "X");
-  put_member (writer, "cat", record->lane == LANE_HOST ? "cuda_runtime" : "kernel");
+  put_member (writer, "cat", category (record));
   put_member (writer, "name", name);
   put_track (writer, thread_of (writer, record));
   put_time (writer, "ts", shown_start (writer, record));

@@ -21,6 +21,13 @@ walk_back (Walk *walk, SimTime until, SimTime *account)
   walk->now = stop;
 }
 
+/* The host's own, not work that a stream of the CPU does. */
+static gboolean
+is_host_wait (const TimelineRecord *record)
+{
+  return record->lane == LANE_HOST && record->label.op == TIMELINE_WAIT;
+}
+
 /* The work that ended the last step: what ended then on the compute lane, else on any. */
 static guint32
 last_record (const Timeline *timeline)
@@ -32,7 +39,7 @@ last_record (const Timeline *timeline)
     {
       const TimelineRecord *record = timeline_record (timeline, i);
 
-      if (record->end != end || record->lane == LANE_HOST)
+      if (record->end != end || is_host_wait (record))
         continue;
       if (record->lane == LANE_COMPUTE)
         return i;
@@ -45,7 +52,7 @@ last_record (const Timeline *timeline)
 static void
 pass_record (Walk *walk, const TimelineRecord *record)
 {
-  if (record->lane == LANE_HOST)
+  if (is_host_wait (record))
     {
       if (record->waited_why != WAITED_FOR_EVENT)
         walk_back (walk, record->start, &walk->path->host);
