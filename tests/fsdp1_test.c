@@ -495,6 +495,21 @@ a_root_without_parameters_gathers_and_reduces_nothing (void **state)
                < second_start_of_gather (timeline, UNIT_FIRST_BLOCK + N_BLOCKS - 1));
 }
 
+/* CUDA_DEVICE_MAX_CONNECTIONS = 1: block k - 1's backward is launched behind the gather for k - 2,
+ * which stands behind block k's scatter on the communicator and so begins 1.76 after block k.
+ * Forward's gathers begin with the block before: 4 + 8 + 1.76 for a block more, not 4 + 8. */
+static void
+one_queue_puts_the_scatter_before_compute (void **state)
+{
+  (void)state;
+  Scenario scenario = scenario_of_round_numbers ();
+
+  scenario.simulation.cuda_device_max_connections = 1;
+  SimTime long_one = step_time (&scenario);
+  scenario.model.layers--;
+  assert_int_equal (long_one - step_time (&scenario), 13760 * US);
+}
+
 int
 main (void)
 {
@@ -524,6 +539,7 @@ main (void)
     cmocka_unit_test (a_policy_that_lists_embedding_and_head),
     cmocka_unit_test (what_more_units_expose),
     cmocka_unit_test (a_root_without_parameters_gathers_and_reduces_nothing),
+    cmocka_unit_test (one_queue_puts_the_scatter_before_compute),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -398,6 +398,78 @@ what_fully_shard_does_not_take (void **state)
   assert_refused (&scenario, "divides the 16 ranks");
 }
 
+/* set_requires_all_reduce (False) in all micro-batches but the last: each scatters, one reduces. */
+static void
+a_deferred_all_reduce_is_one (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  use_hybrid (&scenario);
+  scenario.training.grad_accum = 3;
+  scenario.training.no_sync = FALSE;
+  assert_counts (&scenario, UNIT_FIRST_BLOCK + 7, (Counts){ 3, 3, 3, 3 });
+  scenario.fsdp.defer_all_reduce = TRUE;
+  assert_counts (&scenario, UNIT_FIRST_BLOCK + 7, (Counts){ 3, 3, 3, 1 });
+  assert_counts (&scenario, UNIT_ROOT, (Counts){ 3, 0, 3, 1 });
+}
+
+/* All-reduces of 30 ms, longer than 8 of backward, set the pace: 30 for a block more in each
+ * micro-batch that has them, and in others 8. Forward takes 4 in each of three:
+ * 3 x (4 + 30) against 3 x 4 + 2 x 8 + 30. */
+static void
+a_deferred_all_reduce_takes_its_time_once (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+  SimTime per_block[2];
+
+  use_hybrid (&scenario);
+  scenario.timing.all_reduce = 30000 * US;
+  scenario.training.grad_accum = 3;
+  scenario.training.no_sync = FALSE;
+  for (guint defer = 0; defer < 2; defer++)
+    {
+      scenario.fsdp.defer_all_reduce = defer;
+      scenario.model.layers = N_BLOCKS;
+      SimTime long_one = step_time (&scenario);
+      scenario.model.layers = N_BLOCKS - 1;
+      per_block[defer] = long_one - step_time (&scenario);
+    }
+  assert_int_equal (per_block[0], 102000 * US);
+  assert_int_equal (per_block[1], 58000 * US);
+}
+
+/* CUDA_DEVICE_MAX_CONNECTIONS = 1: block k - 1's backward is launched behind the gather for k - 2,
+ * which stands behind block k's scatter on the communicator and so begins 1.76 after block k.
+ * Forward's gathers begin with the block before: 4 + 8 + 1.76 for a block more, not 4 + 8. */
+static void
+one_queue_puts_the_scatter_before_compute (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  scenario.simulation.cuda_device_max_connections = 1;
+  SimTime long_one = step_time (&scenario);
+  scenario.model.layers--;
+  assert_int_equal (long_one - step_time (&scenario), 13760 * US);
+}
+
+/* With a communicator of its own the gather starts as the scatter does, when the block ends: 4 + 8.
+ */
+static void
+one_queue_and_a_separate_communicator (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  scenario.simulation.cuda_device_max_connections = 1;
+  scenario.fsdp.separate_reduce_scatter_group = TRUE;
+  SimTime long_one = step_time (&scenario);
+  scenario.model.layers--;
+  assert_int_equal (long_one - step_time (&scenario), 12000 * US);
+}
+
 int
 main (void)
 {
@@ -423,6 +495,10 @@ main (void)
     cmocka_unit_test (accumulation_that_gathers_in_every_micro_batch),
     cmocka_unit_test (accumulation_that_keeps_parameters),
     cmocka_unit_test (torchtitan_that_reshards_all),
+    cmocka_unit_test (a_deferred_all_reduce_is_one),
+    cmocka_unit_test (a_deferred_all_reduce_takes_its_time_once),
+    cmocka_unit_test (one_queue_puts_the_scatter_before_compute),
+    cmocka_unit_test (one_queue_and_a_separate_communicator),
     cmocka_unit_test (what_fully_shard_does_not_take),
   };
 

@@ -138,6 +138,78 @@ shards_leave_the_gpu (void **state)
     }
 }
 
+/* ---- checkpointed inputs ---- */
+
+/* Copies stand between the blocks' kernels on the compute stream, 1 ms there and 1 ms back for each
+ * of 32 blocks: 64 more than without, 516.52 for the wrapper. The reentrant checkpoint saves its
+ * input behind the block, so the host comes to the next gather only when the block is done, 31
+ * times in forward and at block 31's in backward: 32 x 1.76 more. */
+static void
+inputs_go_and_come_back (void **state)
+{
+  (void)state;
+  for (FsdpApi api = API_FSDP1; api <= API_FSDP2; api++)
+    {
+      Scenario scenario = offloaded (api);
+
+      scenario.fsdp.cpu_offload = FALSE;
+      use_wrapper (&scenario);
+      assert_int_equal (step_time (&scenario), 516520 * US);
+      scenario.checkpoint.offload = TRUE;
+      assert_int_equal (step_time (&scenario), 580520 * US);
+      scenario.checkpoint.use_reentrant = TRUE;
+      assert_int_equal (step_time (&scenario), 636840 * US);
+    }
+}
+
+/* No copy where nothing is checkpointed. */
+static void
+what_is_kept_stays (void **state)
+{
+  Scenario scenario = offloaded (API_FSDP1);
+
+  (void)state;
+  scenario.fsdp.cpu_offload = FALSE;
+  scenario.checkpoint.offload = TRUE;
+  use_wrapper (&scenario);
+  scenario.checkpoint.every = 2;
+  assert_int_equal (count_ops (&scenario, TIMELINE_COPY, UNIT_FIRST_BLOCK), 2);
+  assert_int_equal (count_ops (&scenario, TIMELINE_COPY, UNIT_FIRST_BLOCK + 1), 0);
+}
+
+static gint64
+most_activations (const Scenario *scenario)
+{
+  g_autoptr (Timeline) timeline = run (scenario);
+  gint64 now = 0, most = 0;
+
+  for (guint32 i = 0; i < timeline->changes->len; i++)
+    {
+      const MemoryChange *change = &g_array_index (timeline->changes, MemoryChange, i);
+
+      if (change->kind == MEMORY_ACTIVATIONS)
+        most = MAX (most, now += change->bytes);
+    }
+  return most;
+}
+
+/* 32 inputs of 16 tokens x 64 x 2 bytes are kept at the last block's backward, or the one that it
+ * needs: 31 x 2048 bytes less. */
+static void
+inputs_leave_the_gpu (void **state)
+{
+  Scenario scenario = offloaded (API_FSDP1);
+
+  (void)state;
+  scenario.fsdp.cpu_offload = FALSE;
+  use_wrapper (&scenario);
+  gint64 kept = most_activations (&scenario);
+  scenario.checkpoint.offload = TRUE;
+  gint64 offloaded_bytes = most_activations (&scenario);
+  assert_true (kept - offloaded_bytes >= 31 * 2048);
+  assert_true (kept - offloaded_bytes <= 32 * 2048);
+}
+
 /* ---- refusals ---- */
 
 static void
@@ -241,6 +313,9 @@ main (void)
     cmocka_unit_test (shards_come_and_gradients_go),
     cmocka_unit_test (fsdp2_accumulates_on_the_cpu),
     cmocka_unit_test (shards_leave_the_gpu),
+    cmocka_unit_test (inputs_go_and_come_back),
+    cmocka_unit_test (what_is_kept_stays),
+    cmocka_unit_test (inputs_leave_the_gpu),
     cmocka_unit_test (what_fsdp1_does_not_take),
     cmocka_unit_test (adamw_on_the_cpu),
     cmocka_unit_test (ranks_share_the_cores),

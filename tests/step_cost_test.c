@@ -504,7 +504,7 @@ model_flops_are_counted_as_torchtitan_does (void **state)
 }
 
 /* 10^6 elements of fp32: AdamW's eight foreach passes move 80 B each, the fused one 28,
- * SGD 12, a loop over tensors 88. Above 320 x 65,536 elements a pass takes a second launch. */
+ * SGD 12, with momentum 32, a loop over tensors 88. Above 320 x 65,536 elements a pass takes a second launch. */
 static void
 optimizers_pass_over_their_shard (void **state)
 {
@@ -530,6 +530,9 @@ optimizers_pass_over_their_shard (void **state)
   scenario.training.optimizer = OPTIMIZER_SGD;
   run = cost_optimizer_step (&scenario, 1000000);
   assert_run (&run, 12000000, 1);
+  scenario.training.optimizer = OPTIMIZER_SGD_MOMENTUM; /* 8 + 12 + 12 */
+  run = cost_optimizer_step (&scenario, 1000000);
+  assert_run (&run, 32000000, 3);
   run = cost_optimizer_step (&scenario, 0);
   assert_run (&run, 0, 0);
 }

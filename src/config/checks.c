@@ -176,6 +176,20 @@ check_select (const Check *check)
 }
 
 static void
+check_checkpoint_offload (const Check *check)
+{
+  const CheckpointConfig *checkpoint = &check->scenario->checkpoint;
+  const Setting *blamed
+      = BLAME (check, ID_activation_checkpointing_method, ID_activation_checkpointing_offload,
+               ID_activation_checkpointing_select);
+
+  if (blamed != NULL && checkpoint->method != CHECKPOINT_NONE && checkpoint->offload
+      && checkpoint->select_children)
+    note (check, blamed,
+          "offload = true with select = children is not modelled; select = all would do");
+}
+
+static void
 check_micro_batch (const Check *check)
 {
   const TrainingConfig *training = &check->scenario->training;
@@ -282,6 +296,7 @@ check_scenario (const Resolved *resolved, const Scenario *scenario, Problems *pr
   check_shard_group (&check);
   check_reshard (&check);
   check_select (&check);
+  check_checkpoint_offload (&check);
   check_micro_batch (&check);
   check_fp8 (&check);
   check_engine (&check);

@@ -8,6 +8,7 @@ static const char *const without_api[] = {
   [API_DDP] = "no effect with ddp",
 };
 
+static const char without_hybrid[] = "no effect without a hybrid strategy";
 static const char without_offload[] = "no effect without fsdp.cpu_offload";
 
 static const char *
@@ -37,10 +38,14 @@ of_fsdp (KeyId key, const FsdpConfig *fsdp)
       if (fsdp->api != API_FSDP2)
         return without_api[fsdp->api];
       return fsdp->cpu_offload ? NULL : without_offload;
+    case ID_fsdp_defer_all_reduce:
+      if (fsdp->api != API_FSDP2)
+        return without_api[fsdp->api];
+      return hybrid ? NULL : without_hybrid;
     case ID_fsdp_shard_group_size:
       if (fsdp->api == API_DDP)
         return without_api[API_DDP];
-      return hybrid ? NULL : "no effect without a hybrid strategy";
+      return hybrid ? NULL : without_hybrid;
     default:
       return NULL;
     }
@@ -55,6 +60,7 @@ of_checkpointing (KeyId key, const CheckpointConfig *checkpoint)
     {
     case ID_activation_checkpointing_use_reentrant:
     case ID_activation_checkpointing_select:
+    case ID_activation_checkpointing_offload:
     case ID_timing_recompute:
       return is_off ? "no effect with method = none" : NULL;
     case ID_activation_checkpointing_early_stop:
@@ -159,13 +165,20 @@ of_offload (KeyId key, const Scenario *scenario)
     case ID_cluster_cpu_cores:
     case ID_cluster_cpu_core_bandwidth:
     case ID_cluster_host_memory_bandwidth:
-    case ID_cluster_host_link_bandwidth:
     case ID_simulation_omp_num_threads:
-    case ID_timing_offload_copies:
       return scenario_offloads_params (scenario) ? NULL : without_offload;
+    case ID_cluster_host_link_bandwidth:
+    case ID_timing_offload_copies:
+      return scenario_offloads (scenario) ? NULL : "no effect where nothing is offloaded";
     default:
       return NULL;
     }
+}
+
+static gboolean
+reduces_once (const Scenario *scenario)
+{
+  return scenario->training.no_sync || scenario->training.grad_accum == 1;
 }
 
 static const char *
@@ -183,6 +196,8 @@ of_simulation (KeyId key, const Scenario *scenario)
       return scenario->cluster.nodes == 1 ? "no effect on one node" : NULL;
     case ID_gpu_compute_slowdown:
       return simulation->engine == ENGINE_ONE_PASS ? "no effect with engine = one_pass" : NULL;
+    case ID_fsdp_defer_all_reduce:
+      return reduces_once (scenario) ? "no effect where one micro-batch alone reduces" : NULL;
     case ID_training_no_sync:
       return scenario->training.grad_accum == 1 ? "no effect with grad_accum = 1" : NULL;
     default:

@@ -192,10 +192,10 @@ typedef struct
   AttentionKernel attention;
   NormKernels norms;
   LossKernels loss;
-  guint train_metrics;     /* cross-entropies of the logits besides the loss */
+  guint train_metrics;          /* cross-entropies of the logits besides the loss */
   gboolean expandable_segments; /* of the caching allocator */
-  gboolean synchronizes;   /* the host waits for the GPU at the end of a step */
-  gint64 step_overhead_ps; /* host time between steps */
+  gboolean synchronizes;        /* the host waits for the GPU at the end of a step */
+  gint64 step_overhead_ps;      /* host time between steps */
 } SoftwareConfig;
 
 typedef struct
@@ -234,6 +234,7 @@ typedef struct
   Dtype reduce_dtype;
   MasterDtype master_dtype;
   GatherDtype all_gather_dtype; /* of the blocks' linear weights */
+  gboolean defer_all_reduce;    /* fsdp2, hybrid */
   gboolean cpu_offload;         /* not ddp */
   gboolean pin_memory;          /* fsdp2 */
 } FsdpConfig;
@@ -243,6 +244,7 @@ typedef struct
   CheckpointMethod method;
   gboolean use_reentrant;
   gboolean early_stop;
+  gboolean offload;         /* what a checkpointed block keeps, to the host */
   guint every;              /* select = every:K; 1: all */
   gboolean select_op;       /* select = op */
   gboolean select_children; /* select = children */
@@ -297,8 +299,8 @@ typedef struct
 /* Failures and restarts, which a whole training run has and a step has not. */
 typedef struct
 {
-  double gpu_mtbf_ps;            /* of one GPU; 0: nothing fails */
-  double checkpoint_interval_ps; /* of training; below 0: the best */
+  double gpu_mtbf_ps;               /* of one GPU; 0: nothing fails */
+  double checkpoint_interval_ps;    /* of training; below 0: the best */
   gint64 checkpoint_ps, restart_ps; /* below 0: not given */
 } ReliabilityConfig;
 
@@ -323,6 +325,14 @@ static inline gboolean
 scenario_offloads_params (const Scenario *scenario)
 {
   return scenario->fsdp.cpu_offload && scenario->fsdp.api != API_DDP;
+}
+
+/* Anything at all is copied between host and GPU. */
+static inline gboolean
+scenario_offloads (const Scenario *scenario)
+{
+  return scenario_offloads_params (scenario)
+         || (scenario->checkpoint.offload && scenario->checkpoint.method != CHECKPOINT_NONE);
 }
 
 static inline guint

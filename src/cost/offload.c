@@ -11,6 +11,7 @@
 #define ADAMW_OPERANDS          20
 #define ADAMW_FOR_LOOP_OPERANDS 22 /* m *= beta1 (2); m += (1 - beta1) * g (3) */
 #define ADAMW_FUSED_OPERANDS    7
+#define SGD_MOMENTUM_OPERANDS   8
 #define SGD_OPERANDS            3
 #define NORM_OPERANDS           1
 #define SCALE_OPERANDS          2
@@ -76,6 +77,9 @@ cost_cpu_optimizer_step (const Scenario *scenario, gint64 elements)
       break;
     case OPTIMIZER_ADAMW_FOR_LOOP:
       operands = ADAMW_FOR_LOOP_OPERANDS;
+      break;
+    case OPTIMIZER_SGD_MOMENTUM:
+      operands = SGD_MOMENTUM_OPERANDS;
       break;
     case OPTIMIZER_SGD:
       operands = SGD_OPERANDS;

@@ -34,6 +34,12 @@ static const ForeachPass adamw_for_loop[] = {
   { "adamw.correct", 2 },        { "adamw.epsilon", 2 },        { "adamw.update", 4 },
 };
 static const ForeachPass sgd[] = { { "sgd.update", 3 } }; /* no momentum: p -= lr * g */
+/* _multi_tensor_sgd (torch/optim/sgd.py). */
+static const ForeachPass sgd_momentum[] = {
+  { "sgd.momentum_decay", 2 }, /* b *= momentum */
+  { "sgd.momentum", 3 },       /* b += g */
+  { "sgd.update", 3 },         /* p -= lr * b */
+};
 static const ForeachPass grad_norm[] = { { "clip.norm", 1 } };
 static const ForeachPass grad_scale[] = { { "clip.scale", 2 } };
 
@@ -67,10 +73,30 @@ cost_optimizer_step (const Scenario *scenario, gint64 elements)
     case OPTIMIZER_SGD:
       add_foreach (kernels, scenario, sgd, G_N_ELEMENTS (sgd), elements);
       break;
+    case OPTIMIZER_SGD_MOMENTUM:
+      add_foreach (kernels, scenario, sgd_momentum, G_N_ELEMENTS (sgd_momentum), elements);
+      break;
     default:
       g_assert_not_reached ();
     }
   return run_of_kernels (scenario, kernels, scenario->timing.optimizer_step);
+}
+
+guint
+cost_optimizer_states (const Scenario *scenario)
+{
+  switch (scenario->training.optimizer)
+    {
+    case OPTIMIZER_ADAMW:
+    case OPTIMIZER_ADAMW_FUSED:
+    case OPTIMIZER_ADAMW_FOR_LOOP:
+      return 2;
+    case OPTIMIZER_SGD_MOMENTUM:
+      return 1;
+    case OPTIMIZER_SGD:
+      break;
+    }
+  return 0;
 }
 
 /* The norms of all tensors, stacked, and the norm of these. */

@@ -91,6 +91,8 @@ const KernelRun *cost_recompute (const Scenario *scenario, const BlockCost *cost
 
 /* Work on a rank's shard or unit of @elements elements. */
 KernelRun cost_optimizer_step (const Scenario *scenario, gint64 elements);
+/* What it remembers of each element, in the dtype of the shard: so many numbers. */
+guint cost_optimizer_states (const Scenario *scenario);
 KernelRun cost_grad_norm (const Scenario *scenario,
                           gint64 elements); /* norms before the scalar all-reduce */
 KernelRun cost_grad_scale (const Scenario *scenario,

@@ -1,6 +1,7 @@
 #include <config.h>
 
 #include "fsdp/checkpointing_parts.h"
+#include "fsdp/offload.h"
 
 static Nesting
 nesting_of (const Scenario *scenario)
@@ -24,6 +25,7 @@ checkpointing_new (Runtime *runtime)
   checkpointing->in_pieces = cost_is_in_pieces (scenario);
   checkpointing->kept = g_new0 (BufferId, scenario->model.layers);
   checkpointing->recomputed = g_new0 (BufferId, scenario->model.layers);
+  checkpointing->back = g_new0 (BufferId, scenario->model.layers);
   return checkpointing;
 }
 
@@ -34,6 +36,7 @@ checkpointing_free (Checkpointing *checkpointing)
     return;
   g_free (checkpointing->kept);
   g_free (checkpointing->recomputed);
+  g_free (checkpointing->back);
   g_free (checkpointing);
 }
 
@@ -73,7 +76,44 @@ checkpointing_cost (const Checkpointing *checkpointing, guint block)
   return &writer->cost->kinds[model_kind_of_block (&writer->scenario->model, block)];
 }
 
-/* What a block keeps from its forward to its backward. */
+/* ---- inputs that wait on the host: offload_wrapper, save_on_cpu with pinned memory ---- */
+
+static gboolean
+offloads (const Checkpointing *checkpointing, guint block)
+{
+  return checkpointing->runtime->writer->scenario->checkpoint.offload
+         && nesting_of_block (checkpointing, block) != NESTING_NONE;
+}
+
+/* pack: a copy that the host waits for, on the compute stream. The non-reentrant checkpoint saves
+ * its inputs before it calls its function, the reentrant one after that. */
+static void
+pack_input (Checkpointing *checkpointing, guint block, gboolean before)
+{
+  Writer *writer = checkpointing->runtime->writer;
+  guint32 label = UNIT_FIRST_BLOCK + block;
+
+  if (!offloads (checkpointing, block) || before == writer->scenario->checkpoint.use_reentrant)
+    return;
+  offload_copy (writer, writer->compute, checkpointing_cost (checkpointing, block)->input_bytes,
+                TRUE, label);
+  offload_synchronize (writer, writer->compute, label);
+}
+
+/* unpack: before the recompute, without waiting. */
+static void
+unpack_input (Checkpointing *checkpointing, guint block)
+{
+  Writer *writer = checkpointing->runtime->writer;
+  gint64 bytes = checkpointing_cost (checkpointing, block)->input_bytes;
+
+  if (!offloads (checkpointing, block))
+    return;
+  checkpointing->back[block] = checkpointing_keep (checkpointing, bytes, block);
+  offload_copy (writer, writer->compute, bytes, TRUE, UNIT_FIRST_BLOCK + block);
+}
+
+/* What a block keeps on the GPU from its forward to its backward. */
 static gint64
 kept_bytes (const Checkpointing *checkpointing, guint block)
 {
@@ -84,7 +124,8 @@ kept_bytes (const Checkpointing *checkpointing, guint block)
     return cost->saved_bytes;
   if (checkpoint->select_children)
     return cost->children_input_bytes;
-  return cost->input_bytes + (checkpoint->select_op ? cost->selected_bytes : 0);
+  return (offloads (checkpointing, block) ? 0 : cost->input_bytes)
+         + (checkpoint->select_op ? cost->selected_bytes : 0);
 }
 
 static void
@@ -94,11 +135,17 @@ forward_kernels (Checkpointing *checkpointing, guint block, gboolean grad_enable
 
   checkpointing->kept[block]
       = checkpointing_keep (checkpointing, kept_bytes (checkpointing, block), block);
+  BufferId passing = BUFFER_NONE; /* an offloaded input is on the GPU as long as the block runs */
+  if (offloads (checkpointing, block))
+    passing = checkpointing_keep (checkpointing,
+                                  checkpointing_cost (checkpointing, block)->input_bytes, block);
   if (checkpointing->in_pieces)
     pieces_forward (checkpointing, block, grad_enabled);
   else
     writer_launch (writer, writer->compute, &checkpointing_cost (checkpointing, block)->forward,
                    TIMELINE_FORWARD, UNIT_FIRST_BLOCK + block);
+  if (passing != BUFFER_NONE)
+    program_free_buffer (writer->program, passing, 0);
 }
 
 static void
@@ -166,10 +213,19 @@ checkpointing_forward (Checkpointing *checkpointing, guint block)
   /* The reentrant checkpoint runs its function under no_grad: FSDP's forward sees
    * that when it stands inside. */
   gboolean grad_enabled = nesting_of_block (checkpointing, block) != NESTING_OUTSIDE_REENTRANT;
+  gboolean outside = nesting_of_block (checkpointing, block) != NESTING_INSIDE;
 
+  if (outside)
+    pack_input (checkpointing, block, TRUE);
   checkpointing_pre_forward (checkpointing, unit, grad_enabled);
+  if (!outside)
+    pack_input (checkpointing, block, TRUE);
   forward_kernels (checkpointing, block, grad_enabled);
+  if (!outside)
+    pack_input (checkpointing, block, FALSE);
   checkpointing_post_forward (checkpointing, unit, grad_enabled);
+  if (outside)
+    pack_input (checkpointing, block, FALSE);
 }
 
 void
@@ -182,6 +238,7 @@ checkpointing_prepare_backward (Checkpointing *checkpointing, guint unit, Nestin
       checkpointing_pre_backward (checkpointing, unit);
       break;
     case NESTING_OUTSIDE_REENTRANT:
+      unpack_input (checkpointing, block);
       checkpointing_pre_forward (checkpointing, unit, TRUE);
       recompute (checkpointing, block, piece);
       checkpointing_post_forward (checkpointing, unit, TRUE);
@@ -190,6 +247,7 @@ checkpointing_prepare_backward (Checkpointing *checkpointing, guint unit, Nestin
       break;
     case NESTING_OUTSIDE_NON_REENTRANT:
       checkpointing_pre_backward (checkpointing, unit); /* of the original output */
+      unpack_input (checkpointing, block);
       checkpointing_pre_forward (checkpointing, unit, TRUE);
       recompute (checkpointing, block, piece);
       if (!stops_early)
@@ -197,6 +255,7 @@ checkpointing_prepare_backward (Checkpointing *checkpointing, guint unit, Nestin
       break;
     case NESTING_INSIDE:
       checkpointing_pre_backward (checkpointing, unit);
+      unpack_input (checkpointing, block);
       recompute (checkpointing, block, piece);
       break;
     }
@@ -224,5 +283,7 @@ checkpointing_backward (Checkpointing *checkpointing, guint block)
   if (nesting != NESTING_NONE)
     program_free_buffer (program, checkpointing->recomputed[block], 0);
   program_free_buffer (program, checkpointing->kept[block], 0);
+  if (offloads (checkpointing, block))
+    program_free_buffer (program, checkpointing->back[block], 0);
   checkpointing_post_backward (checkpointing, unit);
 }

@@ -18,6 +18,7 @@ struct _Checkpointing
   gboolean in_pieces;   /* cost_is_in_pieces() */
   BufferId *kept;       /* by block: what its forward keeps for the backward */
   BufferId *recomputed; /* by block: what its recompute keeps besides */
+  BufferId *back;       /* by block: an offloaded input that has come back from the host */
   BufferId of_child;    /* the same of the child whose backward is under way */
 };
 

@@ -210,7 +210,7 @@ fsdp2_end_of_backward (Runtime *runtime)
 
   if (runtime->sync_gradients)
     program_stream_wait_stream (writer->program, writer->compute,
-                                fsdp->hybrid ? fsdp->all_reduce : fsdp->reduce_scatter);
+                                fsdp2_all_reduces (fsdp) ? fsdp->all_reduce : fsdp->reduce_scatter);
   fsdp2_wait_for_scatter (fsdp);
   for (guint i = 0; i < writer->units.n; i++)
     {
@@ -345,6 +345,7 @@ group_init (Fsdp2 *fsdp, guint unit)
   group->post_forward_indices = g_array_new (FALSE, FALSE, sizeof (guint));
   group->gather_output = group->unsharded = group->post_forward_shard = BUFFER_NONE;
   group->parameter_grads = group->accumulated_grads = group->sharded_grad = BUFFER_NONE;
+  group->partial_grad = BUFFER_NONE;
 }
 
 /* For fp16, as FSDP1 does for all: a power of two near the square root. Else NCCL

@@ -38,7 +38,8 @@ typedef struct
   GArray *post_forward_indices; /* guint: a stack */
   BufferId gather_output, unsharded, post_forward_shard;
   BufferId parameter_grads, accumulated_grads, sharded_grad;
-  EventId offloaded; /* grad_offload_event */
+  BufferId partial_grad; /* reduce-scattered, and not yet all-reduced */
+  EventId offloaded;     /* grad_offload_event */
   gboolean offload_pending;
   gboolean has_host_grad; /* the gradient that the CPU has */
 } Group;
@@ -90,6 +91,8 @@ void fsdp2_drop_mistargeted (Fsdp2 *fsdp, guint unit);
 
 /* foreach_reduce: copy-in, reduce-scatter, all-reduce, and what follows. */
 void fsdp2_reduce_grads (Fsdp2 *fsdp, guint unit);
+/* Does this micro-batch, if it reduces, reduce over the replicas too? */
+gboolean fsdp2_all_reduces (const Fsdp2 *fsdp);
 /* Compute waits for the reduce-scatter before, whose input is then dropped. */
 void fsdp2_wait_for_scatter (Fsdp2 *fsdp);
 /* accumulate_unsharded_grad_if_needed: adds the new gradients to what earlier

@@ -140,19 +140,15 @@ all_reduce (Fsdp2 *fsdp, const Unit *of)
                      of->label);
 }
 
-void
-fsdp2_reduce_grads (Fsdp2 *fsdp, guint unit)
+static BufferId
+reduce_scatter (Fsdp2 *fsdp, const Unit *of)
 {
   Writer *writer = fsdp->runtime.writer;
-  const Unit *of = fsdp2_unit (fsdp, unit);
   gint64 elements = of->shard * units_shard_ranks (writer->scenario);
-  StreamId last = fsdp->hybrid ? fsdp->all_reduce : fsdp->reduce_scatter;
-
-  copy_in (fsdp, unit);
-  program_stream_wait_stream (writer->program, fsdp->reduce_scatter, writer->compute);
   BufferId reduced = program_alloc (writer->program, fsdp->reduce_scatter,
                                     fsdp->low_reduction ? MEMORY_COMM_BUFFERS : MEMORY_GRADS,
                                     of->shard * fsdp->reduce_bytes, of->label);
+
   divide (fsdp, fsdp->reduce_scatter, elements, fsdp->predivide, of->label);
   if (units_shard_ranks (writer->scenario) > 1) /* else the input is the output */
     writer_collective (writer,
@@ -164,6 +160,48 @@ fsdp2_reduce_grads (Fsdp2 *fsdp, guint unit)
                        of->label);
   program_record (writer->program, fsdp->scattered, fsdp->reduce_scatter);
   fsdp->scatter_pending = TRUE;
+  return reduced;
+}
+
+/* partial_reduce_output: what earlier micro-batches scattered and none has all-reduced yet. */
+static void
+add_partial (Fsdp2 *fsdp, const Unit *of, BufferId partial)
+{
+  if (partial == BUFFER_NONE)
+    return;
+  accumulate (fsdp, fsdp->reduce_scatter, 3 * of->shard * fsdp->reduce_bytes, of->label);
+  program_free_buffer (fsdp->runtime.writer->program, partial, 0);
+}
+
+/* set_requires_all_reduce (False) is for micro-batches that others follow. */
+gboolean
+fsdp2_all_reduces (const Fsdp2 *fsdp)
+{
+  const Writer *writer = fsdp->runtime.writer;
+
+  return fsdp->hybrid
+         && (!writer->scenario->fsdp.defer_all_reduce
+             || writer->micro_batch + 1 == writer->scenario->training.grad_accum);
+}
+
+void
+fsdp2_reduce_grads (Fsdp2 *fsdp, guint unit)
+{
+  const Unit *of = fsdp2_unit (fsdp, unit);
+  Group *group = &fsdp->groups[unit];
+  StreamId last = fsdp->hybrid ? fsdp->all_reduce : fsdp->reduce_scatter;
+
+  copy_in (fsdp, unit);
+  program_stream_wait_stream (fsdp->runtime.writer->program, fsdp->reduce_scatter,
+                              fsdp->runtime.writer->compute);
+  BufferId reduced = reduce_scatter (fsdp, of);
+  add_partial (fsdp, of, group->partial_grad);
+  group->partial_grad = BUFFER_NONE;
+  if (fsdp->hybrid && !fsdp2_all_reduces (fsdp))
+    {
+      group->partial_grad = reduced;
+      return;
+    }
   if (fsdp->hybrid)
     all_reduce (fsdp, of);
   divide (fsdp, last, of->shard, fsdp->postdivide, of->label);

@@ -7,10 +7,9 @@
 void
 offload_init (Writer *writer)
 {
-  if (!scenario_offloads_params (writer->scenario))
-    return;
-  writer->cpu = program_add_stream (writer->program, "cpu", LANE_HOST);
   writer->synchronized = program_add_event (writer->program);
+  if (scenario_offloads_params (writer->scenario))
+    writer->cpu = program_add_stream (writer->program, "cpu", LANE_HOST);
 }
 
 void

@@ -1,5 +1,5 @@
-/* What a runtime makes the host do where shards are the CPU's: copies on its streams, and work of
- * the CPU itself, which is a stream that the host waits for. */
+/* What a process makes the host do where shards or checkpointed inputs are in host memory: copies
+ * on its streams, and work of the CPU itself, which is a stream that the host waits for. */
 #pragma once
 
 #include "fsdp/writer.h"

@@ -179,13 +179,14 @@ make_optimizer_states (Step *step)
 {
   Writer *writer = step->writer;
 
+  guint states = cost_optimizer_states (writer->scenario);
+
   if (step->has_states)
     return;
   step->has_states = TRUE;
-  if (writer->scenario->training.optimizer == OPTIMIZER_SGD)
-    return; /* without momentum */
-  program_alloc (writer->program, writer->compute, MEMORY_OPTIMIZER,
-                 2 * master_bytes (step, writer->units.shard), UNIT_ROOT);
+  if (states > 0)
+    program_alloc (writer->program, writer->compute, MEMORY_OPTIMIZER,
+                   states * master_bytes (step, writer->units.shard), UNIT_ROOT);
 }
 
 static void
@@ -216,6 +217,7 @@ optimizer_temporaries (const Step *step)
       return master_bytes (step, largest);
     case OPTIMIZER_ADAMW_FUSED:
     case OPTIMIZER_SGD:
+    case OPTIMIZER_SGD_MOMENTUM:
       break;
     }
   return 0;

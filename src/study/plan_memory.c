@@ -4,9 +4,6 @@
 
 #include "fsdp/units.h"
 
-#define ORIGINAL_BYTES        4 /* parameters are kept in fp32 */
-#define OPTIMIZER_STATE_BYTES 8 /* two states in fp32 */
-
 static gint64
 shard_elements (const Scenario *scenario, const StepCost *cost)
 {
@@ -23,22 +20,25 @@ saved_of_block (const Scenario *scenario, const StepCost *cost, guint block)
 
   if (checkpoint->method == CHECKPOINT_NONE || block % checkpoint->every != 0)
     return kind->saved_bytes;
-  return kind->input_bytes + (checkpoint->select_op ? kind->selected_bytes : 0);
+  return (checkpoint->offload ? 0 : kind->input_bytes)
+         + (checkpoint->select_op ? kind->selected_bytes : 0);
 }
 
 gint64
 plan_memory_at_least (const Scenario *scenario, const StepCost *cost)
 {
   const SimulationConfig *simulation = &scenario->simulation;
-  const gint64 elements = shard_elements (scenario, cost);
-  const gint64 states
-      = scenario->training.optimizer == OPTIMIZER_SGD ? 0 : elements * OPTIMIZER_STATE_BYTES;
+  const gint64 shard
+      = scenario_offloads_params (scenario)
+            ? 0
+            : shard_elements (scenario, cost) * dtype_bytes (cost_master_dtype (scenario));
+  const gint64 states = cost_optimizer_states (scenario) * shard;
   gint64 activations = cost->head_saved_bytes;
 
   for (guint block = 0; block < scenario->model.layers; block++)
     activations += saved_of_block (scenario, cost, block);
   /* States come with the first optimizer step, behind its activations. */
   if (simulation->steps + simulation->warmup_steps < 2)
-    return elements * ORIGINAL_BYTES + MAX (states, activations);
-  return elements * ORIGINAL_BYTES + states + activations;
+    return shard + MAX (states, activations);
+  return shard + states + activations;
 }
