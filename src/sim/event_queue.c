@@ -31,6 +31,9 @@ sift_down (EventQueue *queue, Firing firing)
 
   for (guint child = 1; child < queue->len; child = 2 * hole + 1)
     {
+      /* All four of the next level, before it is known which two they will be. */
+      __builtin_prefetch (&heap[2 * (gsize)child + 1]);
+      __builtin_prefetch (&heap[2 * (gsize)child + 4]);
       if (child + 1 < queue->len)
         child += (guint)fires_before (&heap[child + 1], &heap[child]);
       if (!fires_before (&heap[child], &firing))

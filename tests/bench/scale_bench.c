@@ -1,6 +1,6 @@
-/* Runs a scenario's first variant, naively checkpointed, over many ranks, each with its own clock,
- * and times it beside a bare binary-heap loop of as many operations as the ranks would take to be
- * events:
+/* Runs a scenario's first variant, naively checkpointed under FULL_SHARD, over many ranks, each
+ * with its own clock, and times it beside a bare binary-heap loop of as many operations as the
+ * ranks would take to be events:
  *
  *   scale_bench NAME RANKS one_pass|events [HEAP_OPERATIONS_A_RANK]
  *
@@ -157,9 +157,9 @@ static ScenarioFile *
 load (const char *name, const char *nodes)
 {
   g_autofree char *set_nodes = g_strconcat ("cluster.nodes=", nodes, NULL);
-  const char *const overrides[]
-      = { set_nodes, "simulation.compute_jitter=3%",
-          "activation_checkpointing.method=torch.utils.checkpoint", NULL };
+  const char *const overrides[] = { set_nodes, "simulation.compute_jitter=3%",
+                                    "activation_checkpointing.method=torch.utils.checkpoint",
+                                    "fsdp.sharding_strategy=FULL_SHARD", NULL };
   const ScenarioOptions options = { .overrides = overrides };
   g_autoptr (Problems) problems = problems_new ();
   ScenarioFile *file = scenario_file_load (name, &options, problems);
