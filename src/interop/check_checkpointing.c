@@ -148,15 +148,19 @@ check_inside (const Job *job, const Place *place, Findings *findings)
         "transformers %s checkpoints inside the FSDP1 unit: no gather is doubled, whatever "
         "its warning about activation_checkpointing says.",
         transformers);
-  else if (job->api.value == API_FSDP2
-           && (job->tool == TOOL_ACCELERATE || job->tool == TOOL_TRAINER
-               || job->tool == TOOL_AXOLOTL))
-    findings_add (
-        findings, FINDING_CHILD_REGIONS, place,
-        "accelerate %s checkpoints each child of a block by itself under FSDP2: about "
-        "four tensors of a block stay in memory, not one. The costs here are those of one "
-        "checkpoint a block.",
-        accelerate);
+  else if (job_checkpoints_children (job))
+    {
+      Job wanted = *job;
+
+      wanted.whole_blocks = TRUE;
+      finding_add_choice (
+          findings_add (
+              findings, FINDING_CHILD_REGIONS, place,
+              "accelerate %s checkpoints each child of a block by itself under FSDP2: about "
+              "four tensors of a block stay in memory, not one.",
+              accelerate),
+          "one checkpoint a block", job_overrides (&wanted));
+    }
 }
 
 void

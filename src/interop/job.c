@@ -126,6 +126,16 @@ job_is_reentrant (const Job *job)
   return job->use_reentrant.value;
 }
 
+/* accelerate since 1.8, which FSDP2's own checkpointing of the other programs is not. */
+gboolean
+job_checkpoints_children (const Job *job)
+{
+  return job->api.value == API_FSDP2 && job->activation_checkpointing.value && !job->whole_blocks
+         && job_nesting (job) == NEST_INSIDE
+         && (job->tool == TOOL_ACCELERATE || job->tool == TOOL_TRAINER
+             || job->tool == TOOL_AXOLOTL);
+}
+
 gboolean
 job_gathers_again (const Job *job)
 {
@@ -207,10 +217,14 @@ add_checkpointing (const Job *job, GPtrArray *list)
        CheckpointMethod_words[nesting == NEST_OUTSIDE ? CHECKPOINT_OUTSIDE : CHECKPOINT_INSIDE]);
   add (list, "activation_checkpointing.use_reentrant=%s", yes_or_no (job_is_reentrant (job)));
   add (list, "activation_checkpointing.early_stop=%s", yes_or_no (job->early_stop));
-  if (job->select_every.value == 0)
+  if (job_checkpoints_children (job))
+    add (list, "activation_checkpointing.select=children");
+  else if (job->select_every.value == 0)
     add (list, "activation_checkpointing.select=op");
   else if (job->select_every.value > 1)
     add (list, "activation_checkpointing.select=every:%d", job->select_every.value);
+  else
+    add (list, "activation_checkpointing.select=all");
 }
 
 GPtrArray *

@@ -79,6 +79,7 @@ typedef struct
   /* FSDP's own checkpointing; the Trainer's; and how the latter is implemented. */
   JobSetting activation_checkpointing, gradient_checkpointing, use_reentrant;
   JobSetting inside_reentrant; /* of activation_checkpointing */
+  gboolean whole_blocks;       /* checkpointed as one, where accelerate would take their children */
   JobSetting select_every;     /* 1: all blocks; 0: by op */
   JobSetting compile;
   JobSetting param_dtype, reduce_dtype;
@@ -114,6 +115,8 @@ typedef enum
 /* Where the checkpoints lie about FSDP's units, by the versions of the libraries. */
 Nesting job_nesting (const Job *job);
 gboolean job_is_reentrant (const Job *job);
+/* Whether each child of a block is a checkpoint of its own. */
+gboolean job_checkpoints_children (const Job *job);
 /* Whether parameters are gathered again in the backward. */
 gboolean job_gathers_again (const Job *job);
 gboolean job_is_one_process (const Job *job);
