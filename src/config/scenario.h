@@ -192,6 +192,7 @@ typedef struct
   AttentionKernel attention;
   NormKernels norms;
   LossKernels loss;
+  LossKeeps loss_keeps;
   guint train_metrics;          /* cross-entropies of the logits besides the loss */
   gboolean expandable_segments; /* of the caching allocator */
   gboolean synchronizes;        /* the host waits for the GPU at the end of a step */

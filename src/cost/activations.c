@@ -59,13 +59,16 @@ feed_forward_saved (const Workload *work)
 
 /* At the activation function's backward. Gated: the gradients of the product and
  * of both its factors, when the product itself is gone. Else: the gradients of
- * GELU's output and input, when the output is gone. And the residual's gradient. */
+ * GELU's output and input, when the output is gone. And the residual's gradient.
+ * Compiled, the product or output is made again beside them. */
 static double
 block_workspace (const Workload *work)
 {
   if (work->model->experts > 0)
     return moe_workspace (work);
-  return work->element * (work->hidden + work->ffn * (work->model->gated_ffn ? 2 : 1));
+  return work->element
+         * (work->hidden
+            + work->ffn * ((work->model->gated_ffn ? 2 : 1) + work->software->compile));
 }
 
 /* The extra matrices' input is what the first norm saves already; their outputs
@@ -87,30 +90,8 @@ activations_measure_block (const Workload *work, BlockCost *cost)
   cost->workspace_bytes = round_to_bytes (work->tokens * block_workspace (work));
 }
 
-/* Of a logit: what the loss keeps for its backward, and what more its backward
- * needs. In PyTorch's kernels the logarithms of the probabilities in fp32, then
- * their gradient and the logits', in fp32 as well. Else the logits themselves and
- * their gradient, in chunks of which one at a time goes through fp32. */
-static void
-loss_bytes (const Workload *work, double *saved, double *workspace)
-{
-  switch (work->software->loss)
-    {
-    case LOSS_EAGER:
-      *saved = FP32;
-      *workspace = 2 * FP32;
-      break;
-    case LOSS_FUSED:
-      *saved = *workspace = work->element;
-      break;
-    case LOSS_CHUNKED:
-      *saved = work->element;
-      *workspace = work->element + 3.0 * FP32 / LOSS_CHUNKS;
-      break;
-    }
-}
+/* ---- its children ---- */
 
-/* A metric casts the logits to fp32 and takes the logarithms of the probabilities. */
 static gboolean
 has_norm_piece (const ModelConfig *model, guint piece)
 {
@@ -146,15 +127,116 @@ activations_measure_pieces (const Workload *work, BlockCost *cost)
       = round_to_bytes (work->tokens * feed_forward_saved (work));
 }
 
+/* ---- final norm, head and loss ---- */
+
+/* What lives around the loss, each as wide as the logits but for the first and last. */
+enum
+{
+  NORM,
+  LOGITS,
+  LOGITS_FP32,
+  LOG_PROBABILITIES,
+  LOSS_GRADIENT,
+  FP32_GRADIENT,
+  LOGITS_GRADIENT,
+  INPUT_GRADIENT
+};
+
+/* A metric, like PyTorch's own loss, casts the logits to fp32 and takes the logarithms of the
+ * probabilities. */
+static void
+add_log_softmax (Tape *tape, gint64 fp32, gboolean casts)
+{
+  tape_take (tape, LOGITS_FP32, casts ? fp32 : 0);
+  tape_take (tape, LOG_PROBABILITIES, fp32);
+  if (casts)
+    tape_give (tape, LOGITS_FP32);
+}
+
+/* Metrics of the batch are computed from the logits behind its backward, as
+ * Composer's trainer does (composer/trainer/trainer.py, _eval_train_metrics). */
+static gboolean
+keeps_outputs (const Workload *work)
+{
+  return work->software->train_metrics > 0;
+}
+
+static void
+measure_metrics (const Workload *work, gint64 fp32, Tape *tape)
+{
+  if (!keeps_outputs (work))
+    return;
+  add_log_softmax (tape, fp32, TRUE);
+  tape_give (tape, LOG_PROBABILITIES);
+  tape_give (tape, LOGITS);
+}
+
+/* PyTorch's kernels keep the logarithms of the probabilities, and nothing else keeps
+ * the logits; a fused loss keeps the logits themselves. */
+static void
+measure_head_forward (const Workload *work, gint64 norm, gint64 logits, gint64 fp32, Tape *tape)
+{
+  tape_take (tape, NORM, norm);
+  tape_take (tape, LOGITS, logits);
+  if (work->loss_keeps != LOSS_KEEPS_LOG_PROBABILITIES)
+    return;
+  add_log_softmax (tape, fp32, work->casts);
+  if (!keeps_outputs (work))
+    tape_give (tape, LOGITS);
+}
+
+/* Back to the logits' gradient: in PyTorch's kernels the gradient of the logarithms and
+ * that of the fp32 logits, then the cast; fused at once, in chunks of which one at a time
+ * goes through fp32. */
+static void
+measure_loss_backward (const Workload *work, gint64 logits, gint64 fp32, Tape *tape)
+{
+  if (work->loss_keeps == LOSS_KEEPS_LOG_PROBABILITIES)
+    {
+      tape_take (tape, LOSS_GRADIENT, fp32);
+      tape_take (tape, FP32_GRADIENT, fp32);
+      tape_give (tape, LOSS_GRADIENT);
+      tape_give (tape, LOG_PROBABILITIES);
+      tape_take (tape, LOGITS_GRADIENT, logits);
+      tape_give (tape, FP32_GRADIENT);
+      return;
+    }
+  tape_take (tape, LOGITS_GRADIENT, logits);
+  if (work->software->loss == LOSS_CHUNKED)
+    {
+      tape_take (tape, FP32_GRADIENT, 3 * (fp32 / LOSS_CHUNKS));
+      tape_give (tape, FP32_GRADIENT);
+    }
+  if (!keeps_outputs (work))
+    tape_give (tape, LOGITS);
+}
+
+/* From there to the gradient of the blocks' output. */
+static void
+measure_head_backward (gint64 input, Tape *tape)
+{
+  tape_take (tape, INPUT_GRADIENT, input);
+  tape_give (tape, LOGITS_GRADIENT);
+  tape_give (tape, INPUT_GRADIENT);
+  tape_give (tape, NORM);
+}
+
 void
 activations_measure_head (const Workload *work, StepCost *cost)
 {
   double logits = work->tokens * work->model->vocab;
-  double metric = work->software->train_metrics > 0 ? 2 * FP32 : 0;
-  double saved = 0, workspace = 0;
+  gint64 norm = round_to_bytes (work->tokens * norm_saved (work));
+  gint64 logits_bytes = round_to_bytes (logits * work->element);
+  gint64 fp32_bytes = round_to_bytes (logits * FP32);
 
-  loss_bytes (work, &saved, &workspace);
-  cost->head_saved_bytes = round_to_bytes (work->tokens * norm_saved (work) + logits * saved);
-  cost->head_forward_workspace_bytes = round_to_bytes (logits * metric);
-  cost->head_workspace_bytes = round_to_bytes (logits * workspace);
+  measure_head_forward (work, norm, logits_bytes, fp32_bytes, &cost->head_forward_memory);
+  measure_loss_backward (work, logits_bytes, fp32_bytes, &cost->loss_backward_memory);
+  measure_head_backward (round_to_bytes (work->tokens * work->hidden * work->element),
+                         &cost->head_backward_memory);
+  measure_metrics (work, fp32_bytes, &cost->metrics_memory);
+  cost->head_saved_bytes = norm;
+  if (work->loss_keeps == LOSS_KEEPS_LOG_PROBABILITIES)
+    cost->head_saved_bytes += fp32_bytes;
+  if (work->loss_keeps == LOSS_KEEPS_LOGITS || keeps_outputs (work))
+    cost->head_saved_bytes += logits_bytes;
 }

@@ -2,25 +2,46 @@
 
 #include "cost/selective.h"
 
-double
+/* @n_matmuls: those so far, counted on. */
+static gboolean
+is_kept (const Kernel *kernel, guint *n_matmuls)
+{
+  if (kernel->is_mm)
+    return ++*n_matmuls % 2 == 1;
+  return kernel->kind == KERNEL_ATTENTION;
+}
+
+void
 selective_drop_kept (GArray *kernels)
 {
-  double elements = 0;
   guint n_matmuls = 0;
   guint n_left = 0;
 
   for (guint i = 0; i < kernels->len; i++)
     {
       const Kernel kernel = g_array_index (kernels, Kernel, i);
-      gboolean is_kept = kernel.kind == KERNEL_ATTENTION;
 
-      if (kernel.is_mm)
-        is_kept = ++n_matmuls % 2 == 1;
-      if (is_kept)
-        elements += kernel.m * kernel.n;
-      else
+      if (!is_kept (&kernel, &n_matmuls))
         g_array_index (kernels, Kernel, n_left++) = kernel;
     }
   g_array_set_size (kernels, n_left);
-  return elements;
+}
+
+/* The last matmul's result goes into a sum, whose backward reads nothing. */
+double
+selective_elements (const GArray *kernels, gboolean compile)
+{
+  double elements = 0, of_last = 0;
+  guint n_matmuls = 0;
+
+  for (guint i = 0; i < kernels->len; i++)
+    {
+      const Kernel *kernel = &g_array_index (kernels, Kernel, i);
+      const double kept = is_kept (kernel, &n_matmuls) ? kernel->m * kernel->n : 0;
+
+      elements += kept;
+      if (kernel->is_mm)
+        of_last = kept;
+    }
+  return compile ? elements - of_last : elements;
 }

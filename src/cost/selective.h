@@ -5,6 +5,9 @@
 
 #include "cost/kernels.h"
 
-/* Takes out of the kernels of a forward those whose results are kept. Returns how
- * many elements these results have. */
-double selective_drop_kept (GArray *kernels);
+/* Takes out of the kernels of a forward those whose results are kept. */
+void selective_drop_kept (GArray *kernels);
+
+/* How many elements the kept results of a block's forward have. A result that no
+ * backward reads is kept all the same, but not by a graph that was compiled. */
+double selective_elements (const GArray *kernels, gboolean compile);

@@ -44,12 +44,12 @@ static void
 measure_selected (const Scenario *scenario, const Workload *work, guint n_left_out, BlockCost *cost)
 {
   g_autoptr (GArray) kernels = kernels_new ();
-  double elements;
 
   block_add_forward (kernels, work);
+  const double elements = selective_elements (kernels, work->software->compile);
   if (scenario->checkpoint.early_stop)
     g_array_set_size (kernels, kernels->len - n_left_out);
-  elements = selective_drop_kept (kernels);
+  selective_drop_kept (kernels);
   cost->recompute_selected = run_of_kernels (scenario, kernels, scenario->timing.recompute);
   cost->selected_bytes = (gint64)MIN (elements * work->element, (double)cost->saved_bytes);
 }

@@ -5,6 +5,7 @@
 
 #include "config/scenario.h"
 #include "cost/params.h"
+#include "cost/tape.h"
 
 /* A run of kernels that the host launches one after another. */
 typedef struct
@@ -70,8 +71,10 @@ typedef struct
   KernelRun embed_forward, embed_backward;
   KernelRun head_forward, head_backward; /* final norm, head, loss */
   gint64 head_saved_bytes;               /* what final norm, head and loss keep */
-  gint64 head_forward_workspace_bytes;   /* more at the peak of the head's forward, */
-  gint64 head_workspace_bytes;           /* and of its backward */
+  /* Tensors of final norm, head and loss: over the forward, the loss's backward, and the
+   * rest of the backward, before which the gradients of the head's weights appear. */
+  Tape head_forward_memory, loss_backward_memory, head_backward_memory;
+  Tape metrics_memory;          /* behind the backward */
   double model_flops_per_token; /* 6 x (active parameters - input embedding) + 12 x layers with
                                    attention x hidden x seq_len */
 } StepCost;

@@ -39,6 +39,14 @@ repeats_kv (const Scenario *scenario)
   return model->kv_lora_rank == 0 && model->kv_heads < model->heads && !scenario->software.compile;
 }
 
+static LossKeeps
+loss_keeps (const SoftwareConfig *software)
+{
+  if (software->loss_keeps != LOSS_KEEPS_AUTO)
+    return software->loss_keeps;
+  return software->loss == LOSS_EAGER ? LOSS_KEEPS_LOG_PROBABILITIES : LOSS_KEEPS_LOGITS;
+}
+
 Workload
 workload_new (const Scenario *scenario, guint sequences)
 {
@@ -62,6 +70,7 @@ workload_new (const Scenario *scenario, guint sequences)
                      .attended = attended (model, seq_len),
                      .ffn = model->ffn_hidden,
                      .attention_overhead = attention_overhead (scenario),
+                     .loss_keeps = loss_keeps (&scenario->software),
                      .casts = scenario->fsdp.param_dtype != DTYPE_FP32,
                      .repeats_kv = repeats_kv (scenario) };
 }

@@ -19,6 +19,7 @@ typedef struct
   double attended; /* tokens that a token attends to, on average: half under the causal mask */
   double ffn;
   double attention_overhead; /* keys that a query costs beyond those it attends to */
+  LossKeeps loss_keeps;      /* what auto stands for is filled in */
   gboolean casts;            /* norms, rotary and loss go through fp32 and back */
   gboolean repeats_kv;       /* keys and values are copied out to the width of the queries */
 } Workload;

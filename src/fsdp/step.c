@@ -12,17 +12,36 @@ typedef struct
   Runtime *runtime;
   Writer *writer;
   Checkpointing *checkpointing;
-  const StepCost *cost; /* of the micro-batches but the last, */
-  StepCost last_cost;   /* and of that */
-  EventId end;          /* of the compute stream's step */
-  BufferId head_saved;
-  gboolean has_states; /* the optimizer has stepped once */
+  const StepCost *cost;        /* of the micro-batches but the last, */
+  StepCost last_cost;          /* and of that */
+  EventId end;                 /* of the compute stream's step */
+  BufferId head[TAPE_TENSORS]; /* tensors of the head */
+  BufferId head_grads;         /* of its weights, where they belong to the root */
+  gboolean has_states;         /* the optimizer has stepped once */
 } Step;
 
 static void
 launch (Step *step, const KernelRun *run, TimelineOp op, guint32 unit)
 {
   writer_launch (step->writer, step->writer->compute, run, op, unit);
+}
+
+/* Takes and gives back the memory of the head's tensors. */
+static void
+play (Step *step, const Tape *tape)
+{
+  Writer *writer = step->writer;
+
+  for (guint i = 0; i < tape->n; i++)
+    {
+      const TapeChange *change = &tape->changes[i];
+
+      if (change->bytes > 0)
+        step->head[change->tensor] = program_alloc (writer->program, writer->compute,
+                                                    MEMORY_ACTIVATIONS, change->bytes, UNIT_HEAD);
+      else
+        program_free_buffer (writer->program, step->head[change->tensor], 0);
+    }
 }
 
 static void
@@ -45,7 +64,13 @@ pre_backward (Step *step, guint unit)
   if (unit == UNIT_INDEX_NONE)
     return;
   step->runtime->hooks->pre_backward (step->runtime, unit);
-  step->runtime->hooks->gradients_begin (step->runtime, unit);
+}
+
+static void
+gradients_begin (Step *step, guint unit)
+{
+  if (unit != UNIT_INDEX_NONE)
+    step->runtime->hooks->gradients_begin (step->runtime, unit);
 }
 
 static void
@@ -68,14 +93,27 @@ forward (Step *step)
   for (guint block = 0; block < writer->scenario->model.layers; block++)
     checkpointing_forward (step->checkpointing, block);
   pre_forward (step, writer->units.head);
-  step->head_saved = program_alloc (writer->program, writer->compute, MEMORY_ACTIVATIONS,
-                                    writer->cost->head_saved_bytes, UNIT_HEAD);
-  BufferId workspace = program_alloc (writer->program, writer->compute, MEMORY_ACTIVATIONS,
-                                      writer->cost->head_forward_workspace_bytes, UNIT_HEAD);
+  play (step, &writer->cost->head_forward_memory);
   launch (step, &writer->cost->head_forward, TIMELINE_FORWARD, UNIT_HEAD);
-  program_free_buffer (writer->program, workspace, 0);
   post_forward (step, writer->units.head);
   post_forward (step, ROOT);
+}
+
+/* The head's weights get their gradients behind the loss's backward. Where they are the
+ * root's, they wait for those of the embedding. */
+static void
+head_gradients_begin (Step *step)
+{
+  Writer *writer = step->writer;
+  const ParamCount *params = &writer->cost->params;
+  gint64 elements = params->head > 0 ? params->head : params->embedding;
+
+  if (writer->units.head != UNIT_INDEX_NONE)
+    gradients_begin (step, writer->units.head);
+  else if (writer->units.first_block != UNIT_INDEX_NONE)
+    step->head_grads
+        = program_alloc (writer->program, writer->compute, MEMORY_UNSHARDED_GRADS,
+                         elements * dtype_bytes (writer->scenario->fsdp.param_dtype), UNIT_HEAD);
 }
 
 static void
@@ -84,12 +122,27 @@ head_backward (Step *step)
   Writer *writer = step->writer;
 
   pre_backward (step, writer->units.head);
-  BufferId workspace = program_alloc (writer->program, writer->compute, MEMORY_ACTIVATIONS,
-                                      writer->cost->head_workspace_bytes, UNIT_HEAD);
+  play (step, &writer->cost->loss_backward_memory);
+  head_gradients_begin (step);
+  play (step, &writer->cost->head_backward_memory);
   launch (step, &writer->cost->head_backward, TIMELINE_BACKWARD, UNIT_HEAD);
-  program_free_buffer (writer->program, workspace, 0);
-  program_free_buffer (writer->program, step->head_saved, 0);
   post_backward (step, writer->units.head);
+}
+
+static void
+embed_backward (Step *step)
+{
+  Writer *writer = step->writer;
+
+  pre_backward (step, writer->units.embed);
+  if (step->head_grads != BUFFER_NONE)
+    program_free_buffer (writer->program, step->head_grads, 0);
+  step->head_grads = BUFFER_NONE;
+  if (writer->units.first_block != UNIT_INDEX_NONE)
+    gradients_begin (step, ROOT); /* with the head's */
+  gradients_begin (step, writer->units.embed);
+  launch (step, &writer->cost->embed_backward, TIMELINE_BACKWARD, UNIT_EMBED);
+  post_backward (step, writer->units.embed);
 }
 
 /* The root's own gradients are complete when the embedding's is, the last of all. */
@@ -100,14 +153,15 @@ backward (Step *step)
 
   writer->phase = PHASE_BACKWARD;
   pre_backward (step, ROOT);
+  if (writer->units.first_block == UNIT_INDEX_NONE)
+    gradients_begin (step, ROOT); /* with all blocks' */
   head_backward (step);
   for (guint block = writer->scenario->model.layers; block-- > 0;)
     checkpointing_backward (step->checkpointing, block);
-  pre_backward (step, writer->units.embed);
-  launch (step, &writer->cost->embed_backward, TIMELINE_BACKWARD, UNIT_EMBED);
-  post_backward (step, writer->units.embed);
+  embed_backward (step);
   post_backward (step, ROOT);
   step->runtime->hooks->end_of_backward (step->runtime);
+  play (step, &writer->cost->metrics_memory);
 }
 
 static void
@@ -292,6 +346,7 @@ step_write_program (Runtime *runtime)
                 .writer = writer,
                 .checkpointing = checkpointing,
                 .cost = writer->cost,
+                .head_grads = BUFFER_NONE,
                 .end = program_add_event (writer->program) };
 
   step.last_cost = *writer->cost;

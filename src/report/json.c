@@ -105,6 +105,7 @@ add_fit (JsonBuilder *builder, const ReportRun *run)
                      did_run ? (double)figures->peak_reserved_bytes : (double)NAN);
   json_member_count (builder, "capacity_bytes", (double)run->facts.capacity_bytes);
   json_member_count (builder, "fits", figures->fits);
+  json_member_count (builder, "allocator_retries", did_run ? figures->memory.retries : (double)NAN);
   json_member_text (builder, "status", run_status_name (figures->status));
   json_member_text (builder, "reason", figures->reason);
   json_member_text (builder, "peak_phase", did_run ? peak_phase_name (figures->memory.phase) : "");

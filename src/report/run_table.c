@@ -238,6 +238,21 @@ add_gib (TextTable *table, const char *what, gint64 bytes, gint64 capacity_bytes
   add_fixed (table, 1, 100.0 * (double)bytes / (double)capacity_bytes);
 }
 
+/* Each stream has a pool of its own, and no memory goes from one to the other. */
+static void
+add_pools (TextTable *table, const ReportRun *run)
+{
+  const Timeline *timeline = g_ptr_array_index (run->timelines, 0);
+
+  for (guint i = 0; i < MIN (timeline->stream_names->len, ALLOCATOR_STREAMS); i++)
+    {
+      g_autofree char *what = g_strdup_printf (
+          "  by stream %s", (char *)g_ptr_array_index (timeline->stream_names, i));
+
+      add_gib (table, what, run->figures.memory.reserved_by_pool[i], run->facts.capacity_bytes);
+    }
+}
+
 static void
 append_memory (const ReportRun *run, GString *text)
 {
@@ -255,8 +270,8 @@ append_memory (const ReportRun *run, GString *text)
   for (MemoryKind kind = 0; kind < N_MEMORY_KINDS; kind++)
     add_gib (table, memory_kind_words (kind), peak->by_kind[kind], capacity_bytes);
   add_gib (table, "allocated", figures->peak_allocated_bytes, capacity_bytes);
-  add_gib (table, "reserved by the allocator, an estimate", figures->peak_reserved_bytes,
-           capacity_bytes);
+  add_gib (table, "reserved by the allocator", figures->peak_reserved_bytes, capacity_bytes);
+  add_pools (table, run);
   add_gib (table, "capacity that PyTorch can have", capacity_bytes, capacity_bytes);
   text_table_render (table, text);
   g_string_append_c (text, '\n');
@@ -289,6 +304,20 @@ percent_exposed (const Figures *figures, TimelineOp op)
   return figures->step_time_s > 0 ? 100 * figures->exposed_s[op] / figures->step_time_s : 0;
 }
 
+/* The slow zone before out of memory. */
+static void
+append_retries (const Figures *figures, GString *text)
+{
+  g_autofree char *line = NULL;
+
+  if (figures->status != RUN_OK || figures->memory.retries == 0)
+    return;
+  line = g_strdup_printf ("near out of memory: %u times a step the allocator waits for the GPU and "
+                          "gives back what it had cached, which the step time does not hold",
+                          figures->memory.retries);
+  text_append_wrapped (text, line, 2);
+}
+
 /* "fits: 45.5 of 78.0 GiB; 9 % of the step is exposed all-gather, 9 % exposed reduce-scatter" */
 static void
 append_verdict (const ReportRun *run, GString *text)
@@ -311,6 +340,7 @@ append_verdict (const ReportRun *run, GString *text)
                                                                 : run_status_name (figures->status),
                             figures->reason);
   text_append_wrapped (text, line, 2);
+  append_retries (figures, text);
 }
 
 static void

@@ -148,6 +148,15 @@ add_head (TextTable *table, const Shown *shown)
   add_texts (table, under_end);
 }
 
+/* "retries": only because the allocator gives back what it had cached, in every step. */
+static const char *
+fits_word (const Figures *figures)
+{
+  if (!figures->fits)
+    return "no";
+  return figures->memory.retries > 0 ? "retries" : "yes";
+}
+
 static void
 add_row (TextTable *table, const char *name, const Figures *figures, const Figures *baseline,
          guint decimals, const Shown *shown)
@@ -170,7 +179,7 @@ add_row (TextTable *table, const char *name, const Figures *figures, const Figur
   add_ms (table, decimals, figures->busy_s[TIMELINE_RECOMPUTE]);
   add_ms (table, decimals, figures->host_bound_s);
   add_memory (table, figures);
-  text_table_add (table, figures_did_run (figures) ? (figures->fits ? "yes" : "no") : "-");
+  text_table_add (table, figures_did_run (figures) ? fits_word (figures) : "-");
 }
 
 static void

@@ -157,6 +157,15 @@ find_framework (const char *name)
 /* torchtitan compiles the loss, too, since 2025. */
 #define LOSS_COMPILED_SINCE 2025
 
+/* Tables name no month. torchtitan compiled its loss from spring 2025 on; its runs of
+ * that year on H100 are mostly of the months before, those on GPUs that came to it
+ * later are of summer. The memory of the loss tells them apart (docs/memory.md). */
+static gboolean
+is_early_in_its_year (const RunSettings *run)
+{
+  return run->year == LOSS_COMPILED_SINCE && g_str_has_prefix (run->gpu, "h100");
+}
+
 static gboolean
 add_software (const Mapping *mapping)
 {
@@ -174,7 +183,11 @@ add_software (const Mapping *mapping)
   if (strstr (run->ab_arm, "chunked") != NULL)
     add (mapping, "loss = chunked");
   else if (run->compile && run->year >= LOSS_COMPILED_SINCE)
-    add (mapping, "loss = fused");
+    {
+      add (mapping, "loss = fused");
+      if (is_early_in_its_year (run))
+        add (mapping, "loss_keeps = log_probabilities");
+    }
   return TRUE;
 }
 

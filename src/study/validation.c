@@ -53,6 +53,7 @@ take_figures (const Figures *figures, Prediction *prediction)
   prediction->predicted[METRIC_PEAK_MEMORY_GIB]
       = peak_bytes (figures, prediction->run) / BYTES_PER_GIB;
   prediction->fits = figures->fits;
+  prediction->retries = figures->memory.retries;
 }
 
 void

@@ -22,6 +22,7 @@ typedef struct
   double measured[N_METRICS]; /* NaN: not published */
   double predicted[N_METRICS];
   gboolean fits;
+  guint retries; /* of the allocator in a step: near out of memory */
 } Prediction;
 
 typedef struct

@@ -113,6 +113,17 @@ count_tight (const Validation *validation)
   return n;
 }
 
+/* The allocator retries in every step, which slows the run in a way that is not predicted. */
+static guint
+count_near_limit (const Validation *validation)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < validation->n; i++)
+    n += validation->predictions[i].fits && validation->predictions[i].retries > 0;
+  return n;
+}
+
 char *
 validation_table (const Validation *validation, const char *name)
 {
@@ -128,8 +139,11 @@ validation_table (const Validation *validation, const char *name)
   if (n_unpredicted > 0)
     g_string_append_printf (text, "\n%u without a prediction:\n", n_unpredicted);
   append_reasons (text, validation);
-  g_string_append_printf (text, "\n%u runs predicted, of which %u would not fit\n",
-                          validation->n - n_unpredicted, count_tight (validation));
+  g_string_append_printf (text,
+                          "\n%u runs predicted, of which %u would not fit and %u are near out of "
+                          "memory\n",
+                          validation->n - n_unpredicted, count_tight (validation),
+                          count_near_limit (validation));
   return g_string_free (text, FALSE);
 }
 
