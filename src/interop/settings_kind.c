@@ -6,6 +6,10 @@
 
 #include "config/ini.h"
 
+/* Settings take a few KiB. Brackets within brackets take libyaml a time that grows with the square
+ * of their number. */
+#define MOST_BYTES (64 * 1024)
+
 const char *
 settings_kind_words (SettingsKind kind)
 {
@@ -59,7 +63,14 @@ SettingsTree *
 settings_read (const char *name, const char *text, gsize length, Problems *problems)
 {
   const char first = text[strspn (text, " \t\r\n")];
+  const Place place = { .file = name };
 
+  if (length > MOST_BYTES)
+    {
+      problems_add (problems, &place, NULL, NULL, "over %d KiB: this is no settings file",
+                    MOST_BYTES / 1024);
+      return NULL;
+    }
   if (g_str_has_suffix (name, ".json") || first == '{')
     return settings_read_json (name, text, length, problems);
   if (g_str_has_suffix (name, ".toml") || looks_like_ini (text))
