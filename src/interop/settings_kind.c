@@ -8,7 +8,7 @@
 
 /* Settings take a few KiB. Brackets within brackets take libyaml a time that grows with the square
  * of their number. */
-#define MOST_BYTES (64 * 1024)
+#define MOST_BYTES (32 * 1024)
 
 const char *
 settings_kind_words (SettingsKind kind)
