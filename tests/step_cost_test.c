@@ -543,7 +543,8 @@ model_flops_are_counted_as_torchtitan_does (void **state)
 }
 
 /* 10^6 elements of fp32: AdamW's eight foreach passes move 80 B each, the fused one 28,
- * SGD 12, with momentum 32, a loop over tensors 88. Above 320 x 65,536 elements a pass takes a second launch. */
+ * SGD 12, with momentum 32, a loop over tensors 88. Above 320 x 65,536 elements a pass takes a
+ * second launch. */
 static void
 optimizers_pass_over_their_shard (void **state)
 {

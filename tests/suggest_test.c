@@ -72,8 +72,8 @@ static void
 a_clause_names_the_nearest_or_all_of_a_few (void **state)
 {
   static const char *const one[] = { "fsdp", NULL };
-  static const char *const many[]
-      = { "aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh", "ii", "jj", "kk", "ll", "mm", NULL };
+  static const char *const many[] = { "aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh",
+                                      "ii", "jj", "kk", "ll", "mm", "nn", NULL };
   g_autofree char *near = suggest_clause ("micro", (const char *const[]){ "macro", NULL });
   g_autofree char *few = suggest_clause ("zebra", keys);
   g_autofree char *only = suggest_clause ("zebra", one);

@@ -17,7 +17,7 @@ typedef enum
   OPTION_VARIANT = 1 << 6,
   OPTION_TERMINAL = 1 << 7,
   OPTION_MAN_FORMAT = 1 << 8, /* -f takes "man" too; no option of its own */
-  OPTION_CHECK = 1 << 11, /* those of `check` alone */
+  OPTION_CHECK = 1 << 11,     /* those of `check` alone */
   OPTION_VARY = 1 << 16,
   OPTION_SWEEP = 1 << 18,  /* those of `sweep` alone */
   OPTION_PLAN = 1 << 19,   /* those of `plan` alone */

@@ -8,4 +8,4 @@
  * Returns what the first variant sets, as overrides (char *), to which the choices of findings
  * are alternatives. The caller frees it. */
 GPtrArray *scenario_findings (const char *path, const char *text, gsize length,
-                           const ScenarioFile *file, Findings *findings);
+                              const ScenarioFile *file, Findings *findings);

@@ -26,8 +26,8 @@ typedef struct
   double hardware_flops_per_token; /* with what is recomputed */
   gint64 capacity_bytes;           /* of GPU memory that PyTorch can have */
   double step_error; /* nine of ten steps are within this share of the prediction; NaN: unknown */
-  gboolean expandable_segments; /* how its allocator was told to take it */
-  ReliabilityConfig reliability;   /* all 0: nothing fails */
+  gboolean expandable_segments;  /* how its allocator was told to take it */
+  ReliabilityConfig reliability; /* all 0: nothing fails */
 } RunFacts;
 
 /* Counts and bytes of one unit, or of all, per rank and step: the mean of the

@@ -21,7 +21,7 @@ typedef struct
 {
   PlanVerdict verdict;
   guint n_ranks;
-  double step_time_s; /* of what was simulated */
+  double step_time_s;  /* of what was simulated */
   double tokens_per_s; /* that failures leave, where they count */
   gint64 reserved_bytes;
   gboolean is_exact; /* FALSE: its many micro-batches were reckoned up from fewer */
