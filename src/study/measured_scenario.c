@@ -48,8 +48,7 @@ set (const Making *making, const char *section, const char *key, const char *val
   g_array_append_val (making->settings, setting);
 }
 
-static gboolean
-fail (GError **error, const char *format, ...)
+static gboolean G_GNUC_PRINTF (2, 3) fail (GError **error, const char *format, ...)
 {
   va_list arguments;
   g_autofree char *message = NULL;
