@@ -395,7 +395,6 @@ seeds_reproduce_whatever_the_scenario (void **state)
 static void
 repeats_are_the_runs_of_the_seeds_behind_the_first (void **state)
 {
-  g_autoptr (GRand) random = g_rand_new_with_seed (7);
   g_autoptr (GString) settings = g_string_new (
       "model.source=gpt2 cluster.source=dgx-a100-80g cluster.nodes=2 training.seq_len=256 "
       "simulation.compute_jitter=5% simulation.seed=");
