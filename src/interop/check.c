@@ -115,7 +115,9 @@ check_settings (const SettingsTree *tree, const CheckContext *context, Check *ch
     check->job.model_name = context->model_name;
   if (context->nodes > 0)
     check->job.machines.value = (gint)context->nodes;
-  check_rules (&check->job, context, check->findings);
+  /* Another program's job: that FSDP is off is no finding of its own. */
+  if (check->job.is_fsdp || problems_count (check->unsupported) == 0)
+    check_rules (&check->job, context, check->findings);
   findings_sort (check->findings);
   return TRUE;
 }

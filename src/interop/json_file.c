@@ -11,16 +11,13 @@ struct _JsonFile
   char *name;
   char *text;
   JsonParser *parser;
-  GHashTable *ends; /* "object key" to End: where its value ends */
-  GPtrArray *texts; /* of lines that places point to */
+  GHashTable *offsets; /* "object key" to where its value starts, plus 1 */
+  GArray *lines;       /* gsize: where each starts */
+  GPtrArray *texts;    /* of the lines; NULL until one is asked for */
+  GArray *values;      /* gsize: of the members in the order of the parser; n_taken are used */
+  guint n_taken;
   GPtrArray *notes;
 };
-
-typedef struct
-{
-  guint line;
-  guint column; /* just behind the value and what follows it */
-} End;
 
 static char *
 identity_of (const JsonObject *object, const char *key)
@@ -30,78 +27,76 @@ identity_of (const JsonObject *object, const char *key)
 
 /* ---- places ---- */
 
-static gsize
-line_start (const char *text, guint line)
+static void
+find_lines (JsonFile *file)
 {
-  const char *at = text;
+  gsize start = 0;
+  const char *end;
 
-  while (--line > 0)
+  g_array_append_val (file->lines, start);
+  while ((end = strchr (file->text + start, '\n')) != NULL)
     {
-      const char *end = strchr (at, '\n');
-
-      if (end == NULL)
-        break;
-      at = end + 1;
+      start = (gsize)(end - file->text) + 1;
+      g_array_append_val (file->lines, start);
     }
-  return (gsize)(at - text);
+  g_ptr_array_set_size (file->texts, (gint)file->lines->len);
 }
 
-/* The value behind the last "key": that begins before @end, mostly after @start, where the line
- * of the end does; @start where there is none. */
-static gsize
-value_offset (const char *text, gsize start, gsize end, const char *key)
+static guint
+line_of (const JsonFile *file, gsize offset)
 {
-  g_autofree char *quoted = g_strdup_printf ("\"%s\"", key);
-  gsize length = strlen (quoted);
-  gsize found = start;
-  const char *before = g_strrstr_len (text, (gssize)end, quoted);
+  guint low = 0, high = file->lines->len;
 
-  if (before != NULL && before < text + start) /* a value of several lines */
-    start = (gsize)(before - text);
-
-  for (const char *at = strstr (text + start, quoted); at != NULL && at < text + end;
-       at = strstr (at + 1, quoted))
+  while (high - low > 1)
     {
-      const char *colon = at + length + strspn (at + length, " \t");
+      const guint middle = low + (high - low) / 2;
 
-      if (*colon == ':')
-        found = (gsize)(colon + 1 + strspn (colon + 1, " \t") - text);
+      if (g_array_index (file->lines, gsize, middle) <= offset)
+        low = middle;
+      else
+        high = middle;
     }
-  return found;
+  return low;
+}
+
+static Place
+place_of (const JsonFile *file, gsize offset)
+{
+  const guint line = line_of (file, offset);
+  const gsize start = g_array_index (file->lines, gsize, line);
+  gpointer *text = &g_ptr_array_index (file->texts, line);
+
+  if (*text == NULL)
+    *text = g_strndup (file->text + start, strcspn (file->text + start, "\r\n"));
+  return (Place){
+    .file = file->name, .line = line + 1, .column = (guint)(offset - start) + 1, .text = *text
+  };
 }
 
 Place
 json_file_place (const JsonFile *file, JsonObject *object, const char *key)
 {
   g_autofree char *identity = identity_of (object, key);
-  const End *value_end = g_hash_table_lookup (file->ends, identity);
-  Place place = { .file = file->name };
-  gsize start, end;
-  char *text;
+  const gsize offset = GPOINTER_TO_SIZE (g_hash_table_lookup (file->offsets, identity));
 
-  if (value_end == NULL)
-    return place;
-  start = line_start (file->text, value_end->line);
-  end = start + MIN (strcspn (file->text + start, "\n"), value_end->column);
-  place
-      = json_scan_place (file->text, value_offset (file->text, start, end, key), file->name, &text);
-  g_ptr_array_add (file->texts, text);
-  return place;
+  return offset > 0 ? place_of (file, offset - 1) : (Place){ .file = file->name };
 }
 
 /* ---- reading ---- */
 
 static void
-on_member (JsonParser *parser, JsonObject *object, const char *key, gpointer data)
+on_member (JsonParser *parser G_GNUC_UNUSED, JsonObject *object, const char *key, gpointer data)
 {
   JsonFile *file = data;
-  End *end = g_new (End, 1);
+  gsize offset;
 
-  end->line = json_parser_get_current_line (parser);
-  end->column = json_parser_get_current_pos (parser);
-  if (!g_hash_table_replace (file->ends, identity_of (object, key), end))
+  if (file->n_taken >= file->values->len)
+    return;
+  offset = g_array_index (file->values, gsize, file->n_taken++);
+  if (!g_hash_table_replace (file->offsets, identity_of (object, key),
+                             GSIZE_TO_POINTER (offset + 1)))
     g_ptr_array_add (file->notes, g_strdup_printf ("%u: %s is given twice; the last one counts",
-                                                   end->line, key));
+                                                   line_of (file, offset) + 1, key));
 }
 
 /* json-glib's "<data>:12:3: Parse error: …" */
@@ -110,16 +105,15 @@ add_parse_error (const JsonFile *file, const GError *error, Problems *problems)
 {
   g_auto (GStrv) parts = g_strsplit (error->message, ":", 4);
   Place place = { .file = file->name };
-  g_autofree char *line = NULL;
   guint64 row;
 
   if (g_strv_length (parts) < 4
-      || !g_ascii_string_to_unsigned (parts[1], 10, 1, G_MAXUINT, &row, NULL))
+      || !g_ascii_string_to_unsigned (parts[1], 10, 1, file->lines->len, &row, NULL))
     {
       problems_add (problems, &place, NULL, NULL, "%s", error->message);
       return;
     }
-  place = json_scan_place (file->text, line_start (file->text, (guint)row), file->name, &line);
+  place = place_of (file, g_array_index (file->lines, gsize, row - 1));
   problems_add (problems, &place, NULL, NULL, "%s", g_strstrip (parts[3]));
 }
 
@@ -129,8 +123,7 @@ add_scan_notes (JsonFile *file, const GArray *notes)
   for (guint i = 0; i < notes->len; i++)
     {
       const JsonNote *note = &g_array_index (notes, JsonNote, i);
-      g_autofree char *line = NULL;
-      Place place = json_scan_place (file->text, note->offset, file->name, &line);
+      const Place place = place_of (file, note->offset);
 
       g_ptr_array_add (file->notes,
                        g_strdup_printf ("%u:%u: %s", place.line, place.column, note->message));
@@ -144,8 +137,7 @@ add_no_object (const JsonFile *file, Problems *problems)
   JsonNode *root = json_parser_get_root (file->parser);
   gboolean is_array = root != NULL && JSON_NODE_HOLDS_ARRAY (root);
   gsize offset = strspn (file->text, " \t\r\n");
-  g_autofree char *line = NULL;
-  Place place = json_scan_place (file->text, offset, file->name, &line);
+  const Place place = place_of (file, offset);
 
   if (is_array)
     problems_add (problems, &place, NULL, NULL,
@@ -168,8 +160,9 @@ read_text (JsonFile *file, gsize length, Problems *problems)
   JsonNode *root;
 
   g_array_set_clear_func (notes, note_clear);
-  if (!json_scan (file->text, length, file->name, notes, problems))
+  if (!json_scan (file->text, length, file->name, notes, file->values, problems))
     return FALSE;
+  find_lines (file);
   add_scan_notes (file, notes);
   g_signal_connect (file->parser, "object-member", G_CALLBACK (on_member), file);
   if (!json_parser_load_from_data (file->parser, file->text, (gssize)length, &error))
@@ -194,7 +187,9 @@ json_file_new (const char *name, const char *text, gsize length, Problems *probl
   memcpy (file->text, text, length);
   file->text[length] = '\0';
   file->parser = json_parser_new ();
-  file->ends = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  file->offsets = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  file->lines = g_array_new (FALSE, FALSE, sizeof (gsize));
+  file->values = g_array_new (FALSE, FALSE, sizeof (gsize));
   file->texts = g_ptr_array_new_with_free_func (g_free);
   file->notes = g_ptr_array_new_with_free_func (g_free);
   return read_text (file, length, problems) ? g_steal_pointer (&file) : NULL;
@@ -206,7 +201,9 @@ json_file_free (JsonFile *file)
   if (file == NULL)
     return;
   g_object_unref (file->parser);
-  g_hash_table_unref (file->ends);
+  g_hash_table_unref (file->offsets);
+  g_array_unref (file->lines);
+  g_array_unref (file->values);
   g_ptr_array_unref (file->texts);
   g_ptr_array_unref (file->notes);
   g_free (file->name);

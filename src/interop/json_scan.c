@@ -14,9 +14,12 @@ typedef struct
   gsize at;
   const char *name;
   GArray *notes;
+  GArray *values;
   Problems *problems;
   gsize opened[MOST_DEPTH]; /* where the brackets stand that are open */
+  gsize value[MOST_DEPTH];  /* of the member at hand of each; G_MAXSIZE: none began */
   guint depth;
+  gboolean is_behind_colon;
   gsize comma;       /* behind which nothing came yet; G_MAXSIZE: none */
   gboolean is_whole; /* the first value has ended */
 } Scan;
@@ -228,6 +231,7 @@ open_bracket (Scan *scan)
 {
   if (scan->depth >= MOST_DEPTH)
     return fail_at (scan, scan->at, "more than %d brackets inside each other", MOST_DEPTH);
+  scan->value[scan->depth] = G_MAXSIZE;
   scan->opened[scan->depth++] = scan->at++;
   return TRUE;
 }
@@ -289,6 +293,43 @@ skip_token (Scan *scan)
   return TRUE;
 }
 
+/* ---- members ---- */
+
+static void
+begin_value (Scan *scan)
+{
+  if (scan->is_behind_colon && scan->depth > 0)
+    scan->value[scan->depth - 1] = scan->at;
+  scan->is_behind_colon = FALSE;
+}
+
+static void
+end_value (Scan *scan)
+{
+  gsize *start = scan->depth > 0 ? &scan->value[scan->depth - 1] : NULL;
+
+  if (start == NULL || *start == G_MAXSIZE)
+    return;
+  g_array_append_val (scan->values, *start);
+  *start = G_MAXSIZE;
+}
+
+static gboolean
+take_token (Scan *scan)
+{
+  const char c = scan->text[scan->at];
+
+  if (c != ':')
+    begin_value (scan);
+  if (!skip_token (scan))
+    return FALSE;
+  if (c == ':')
+    scan->is_behind_colon = TRUE;
+  else if (c != '{' && c != '[' && c != ',')
+    end_value (scan);
+  return TRUE;
+}
+
 static gboolean
 scan_tokens (Scan *scan)
 {
@@ -299,7 +340,7 @@ scan_tokens (Scan *scan)
       scan->at += strspn (scan->text + scan->at, " \t\r\n");
       if (scan->at >= scan->length)
         break;
-      if (!skip_token (scan))
+      if (!take_token (scan))
         return FALSE;
       scan->is_whole = scan->depth == 0;
     }
@@ -311,12 +352,14 @@ scan_tokens (Scan *scan)
 }
 
 gboolean
-json_scan (char *text, gsize length, const char *name, GArray *notes, Problems *problems)
+json_scan (char *text, gsize length, const char *name, GArray *notes, GArray *values,
+           Problems *problems)
 {
   Scan scan = { .text = text,
                 .length = length,
                 .name = name,
                 .notes = notes,
+                .values = values,
                 .problems = problems,
                 .comma = G_MAXSIZE };
 

@@ -18,8 +18,11 @@ typedef struct
  * NaN, Infinity and -Infinity, which are made strings of question marks in place,
  * and whole numbers of more than 18 digits, which get an exponent instead of their
  * last two digits: no position moves. Each such repair is a JsonNote in @notes.
- * @name: of the file, for the problem. A byte order mark becomes blanks. */
-gboolean json_scan (char *text, gsize length, const char *name, GArray *notes, Problems *problems);
+ * @name: of the file, for the problem. A byte order mark becomes blanks.
+ * @values: gsize: where the value of each member of an object starts, in the order in which
+ * the values end, which is that of json-glib's signal "object-member". */
+gboolean json_scan (char *text, gsize length, const char *name, GArray *notes, GArray *values,
+                    Problems *problems);
 
 /* Whether a string stands for a NaN or an infinity of the file. */
 gboolean json_scan_is_stand_in (const char *string);

@@ -253,11 +253,6 @@ read_config (Trainer *trainer)
       = job->launcher != NULL && job->is_fsdp && job->backward_prefetch.value != PREFETCH_NONE;
 
   job->is_fsdp = TRUE;
-  if (trainer->config.map != NULL)
-    {
-      job->fsdp_config = trainer->config.tree;
-      job->fsdp_map = trainer->config.map;
-    }
   read_version (trainer);
   read_options (trainer);
   read_backward_prefetch (trainer, launcher_prefetches);
@@ -465,6 +460,11 @@ trainer_read (const SettingsTree *tree, const SettingsNode *args, const Settings
   job->has_trainer = TRUE;
   job->trainer = tree;
   find_config (&trainer);
+  if (trainer.config.map != NULL)
+    {
+      job->fsdp_config = trainer.config.tree;
+      job->fsdp_map = trainer.config.map;
+    }
   read_args (&trainer);
   trainer.options_are_known = args != NULL;
   if (reader_words (&trainer.args, "fsdp", options, &trainer.options_place))
