@@ -171,7 +171,7 @@ check_checkpointing (const Job *job, Findings *findings)
                                                             : &job->gradient_checkpointing);
   const Nesting nesting = job_nesting (job);
 
-  if (find_both (job, findings) || nesting == NEST_NONE || job_is_one_process (job))
+  if (find_both (job, findings) || nesting == NEST_NONE)
     return;
   if (nesting == NEST_INSIDE)
     check_inside (job, &place, findings);

@@ -4,11 +4,15 @@
 
 #include "config/scenario.h"
 
-/* A finding that backward_prefetch of the file's own would mend. */
+/* A finding that backward_prefetch of the file's own would mend. accelerate's own file spells the
+ * key otherwise up to 0.25. */
 static void
 mend (Finding *finding, const Job *job, const char *label)
 {
-  g_autofree char *line = check_fsdp_line (job, "backward_prefetch", "BACKWARD_PRE");
+  const gboolean is_old = job->tool == TOOL_ACCELERATE && job->fsdp_config == NULL
+                          && job->versions.accelerate < RELEASE (0, 26);
+  g_autofree char *line = check_fsdp_line (
+      job, is_old ? "backward_prefetch_policy" : "backward_prefetch", "BACKWARD_PRE");
   Job wanted = *job;
 
   wanted.backward_prefetch.value = PREFETCH_BACKWARD_PRE;
@@ -67,7 +71,7 @@ check_prefetch (const Job *job, Findings *findings)
   Job wanted = *job;
   Finding *finding;
 
-  if (job->api.value != API_FSDP1 || job_is_one_process (job) || job->wrap.value == WRAP_NOTHING)
+  if (job->api.value != API_FSDP1 || job->wrap.value == WRAP_NOTHING)
     return;
   if (!job->limit_all_gathers.value)
     {

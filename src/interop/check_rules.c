@@ -72,7 +72,7 @@ check_ignored_reshard (const Job *job, Findings *findings)
 
   if (job->ignored_reshard.tree == NULL)
     return;
-  if (job->ignored_reshard.value)
+  if (job->ignored_reshard.value || !job_gathers_again (job))
     {
       findings_add (findings, FINDING_KEY_WITHOUT_EFFECT, &place,
                     "reshard_after_forward says nothing to FSDP1, which this file asks for; "
@@ -103,9 +103,11 @@ check_sharding (const Job *job, Findings *findings)
   Job wanted = *job;
 
   if (job_is_one_process (job))
-    finding_set_fix (findings_add (findings, FINDING_ONE_PROCESS, &processes,
-                                   "num_processes 1: nothing is sharded."),
-                     "num_processes: 8  # the GPUs of all nodes");
+    finding_set_fix (
+        findings_add (findings, FINDING_ONE_PROCESS, &processes,
+                      "num_processes 1: nothing is sharded, unless accelerate launch is "
+                      "given --num_processes."),
+        "num_processes: 8  # the GPUs of all nodes");
   else if (is_hybrid (job) && job->machines.value == 1 && job->tool == TOOL_ACCELERATE)
     {
       g_autofree char *line = check_fsdp_line (job, "sharding_strategy", "FULL_SHARD");
@@ -163,6 +165,39 @@ check_loading (const Job *job, Findings *findings)
                     "cpu_ram_efficient_loading%s without sync_module_states.",
                     job->ram_loading.tree == NULL ? " (on where it is not named)" : ""),
       "%s", line);
+}
+
+static void
+check_ignored_offload (const Job *job, Findings *findings)
+{
+  const Place place = job_place (job, &job->ignored_offload);
+  Job wanted = *job;
+  Finding *finding;
+
+  if (job->ignored_offload.tree == NULL)
+    return;
+  finding = findings_add (findings, FINDING_TRAINER_KEY_IGNORED, &place,
+                          "offload_params: the Trainer does not read it, so parameters stay on the "
+                          "GPU; 'offload' in the argument fsdp moves them.");
+  finding_set_fix (finding, "--fsdp \"full_shard auto_wrap offload\"");
+  wanted.offload.value = TRUE;
+  finding_add_choice (finding, "offload", job_overrides (&wanted));
+}
+
+static void
+check_offload (const Job *job, Findings *findings)
+{
+  const Place place = job_place (job, &job->offload);
+  Job wanted = *job;
+
+  check_ignored_offload (job, findings);
+  if (!job->offload.value)
+    return;
+  wanted.offload.value = FALSE;
+  finding_add_choice (
+      findings_add (findings, FINDING_PARAMS_ON_CPU, &place,
+                    "parameters, gradients and optimizer lie in the host's memory."),
+      "all on the GPU", job_overrides (&wanted));
 }
 
 static void
@@ -241,6 +276,7 @@ check_rules (const Job *job, const CheckContext *context, Findings *findings)
   check_prefetch (job, findings);
   check_checkpointing (job, findings);
   check_loading (job, findings);
+  check_offload (job, findings);
   check_compile (job, findings);
   check_precision (job, findings);
   check_versions_of_forward (job, findings);

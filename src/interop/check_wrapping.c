@@ -18,7 +18,7 @@ find_nothing_wrapped (const Job *job, Findings *findings)
   Job wanted = *job;
   Finding *finding;
 
-  if (job->wrap.value != WRAP_NOTHING || job_is_one_process (job))
+  if (job->wrap.value != WRAP_NOTHING)
     return;
   finding = findings_add (
       findings, FINDING_NOTHING_WRAPPED, &place,

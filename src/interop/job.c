@@ -147,7 +147,7 @@ job_gathers_again (const Job *job)
 gboolean
 job_is_one_process (const Job *job)
 {
-  return job->processes.value == 1;
+  return job->tool == TOOL_ACCELERATE && job->processes.value == 1;
 }
 
 /* ---- as overrides ---- */
@@ -241,6 +241,7 @@ job_overrides (const Job *job)
     add_fsdp2 (job, list);
   add (list, "fsdp.units=%s",
        UnitLayout_words[job->wrap.value == WRAP_NOTHING ? UNITS_ONE : job->units.value]);
+  add (list, "fsdp.cpu_offload=%s", yes_or_no (job->offload.value));
   add (list, "fsdp.param_dtype=%s", Dtype_words[job->param_dtype.value]);
   add (list, "fsdp.reduce_dtype=%s", Dtype_words[job->reduce_dtype.value]);
   add_checkpointing (job, list);

@@ -68,7 +68,7 @@ typedef struct
   PrefetchCause prefetch_cause;
   JobSetting prefetch_culprit;
   /* What stands in a file and is not read; tree NULL: nothing. */
-  JobSetting ignored_strategy, ignored_reshard;
+  JobSetting ignored_strategy, ignored_reshard, ignored_offload;
   JobSetting fsdp_version; /* where somebody said it */
   JobSetting use_orig_params, sync_module_states, ram_loading, offload;
   JobSetting wrap;         /* WrapRule */

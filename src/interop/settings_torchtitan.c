@@ -7,6 +7,8 @@
 #include "config/scenario.h"
 #include "interop/settings_reader.h"
 
+#define MOST_RANKS (1 << 20)
+
 typedef struct
 {
   const SettingsTree *tree;
@@ -127,6 +129,8 @@ read_degrees (const Titan *titan, Problems *unsupported)
   const SettingsNode *root = settings_root (titan->tree);
   const SettingsNode *map = titan->is_old ? titan->training.map : titan->parallelism.map;
   const gint replicas = degree (map, "data_parallel_replicate_degree", 1);
+  const SettingsMember *shards = settings_find (map, "data_parallel_shard_degree");
+  gint n_shards;
 
   for (guint i = 0; i < G_N_ELEMENTS (others); i++)
     {
@@ -135,6 +139,9 @@ read_degrees (const Titan *titan, Problems *unsupported)
         refuse_degree (titan->tree, settings_map (root, "experimental"), others[i].key,
                        others[i].what, unsupported);
     }
+  if (shards != NULL && settings_is_count (shards->value, &n_shards) && n_shards > 0
+      && n_shards <= MOST_RANKS / MAX (replicas, 1))
+    titan->job->processes = job_default (n_shards * MAX (replicas, 1));
   if (replicas > 1)
     {
       titan->job->strategy = job_said (STRATEGY_HYBRID_SHARD, titan->tree,

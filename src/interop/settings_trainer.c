@@ -191,14 +191,7 @@ find_ignored (const Trainer *trainer)
   Place place;
 
   if (offload != NULL && settings_is_true (offload->value) && !trainer->job->offload.value)
-    {
-      place = settings_place (trainer->config.tree, offload->line, offload->column);
-      finding_set_fix (findings_add (trainer->findings, FINDING_TRAINER_KEY_IGNORED, &place,
-                                     "%s: the Trainer does not read it, so parameters stay on the "
-                                     "GPU; 'offload' in the argument fsdp moves them.",
-                                     offload->key),
-                       "--fsdp \"full_shard auto_wrap offload\"");
-    }
+    trainer->job->ignored_offload = job_said (TRUE, trainer->config.tree, offload);
   if (strategy != NULL && strategy->value->text != NULL
       && g_ascii_strcasecmp (strategy->value->text, "FULL_SHARD") != 0
       && g_ascii_strcasecmp (strategy->value->text,
@@ -319,7 +312,9 @@ read_precision (const Trainer *trainer)
   } flags[] = { { "fp16", DTYPE_FP16 }, { "bf16", DTYPE_BF16 } };
   Job *job = trainer->job;
 
-  if (trainer->args.map != NULL && job->launcher == NULL)
+  /* axolotl's bf16 is "auto" where it is not given, which these GPUs have. */
+  if (trainer->args.map != NULL && job->launcher == NULL
+      && (job->tool != TOOL_AXOLOTL || reader_find (&trainer->args, "bf16") != NULL))
     job->param_dtype = job->reduce_dtype = job_default (DTYPE_FP32);
   for (guint i = 0; i < G_N_ELEMENTS (flags); i++)
     {

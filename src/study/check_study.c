@@ -14,6 +14,7 @@
 #define STAND_IN_MODEL   "llama2-7b"
 #define STAND_IN_CLUSTER "dgx-a100-80g"
 #define MOST_GPUS        16
+#define USUAL_GPUS       8
 
 /* The scenario's own name: it lies in the working folder, of which the paths of --model and
  * --cluster are. */
@@ -70,9 +71,13 @@ model_of (const Job *job, const CheckRequest *request)
 static guint
 nodes_of (const Job *job, const CheckRequest *request)
 {
+  const guint machines = job->machines.value > 0 ? (guint)job->machines.value : 1;
+  const guint processes = (guint)job->processes.value;
+
   if (request->nodes > 0)
     return request->nodes;
-  return job->machines.value > 0 ? (guint)job->machines.value : 1;
+  return processes / machines > MOST_GPUS && processes % USUAL_GPUS == 0 ? processes / USUAL_GPUS
+                                                                         : machines;
 }
 
 /* GPUs of a node where the files tell and the command line does not; else 0. */
@@ -82,8 +87,8 @@ gpus_per_node_of (const Job *job, const CheckRequest *request)
   const guint nodes = nodes_of (job, request);
   const guint processes = (guint)job->processes.value;
 
-  if (request->cluster != NULL || request->nodes > 0 || processes < nodes || processes % nodes != 0
-      || processes / nodes > MOST_GPUS)
+  if (request->cluster != NULL || request->nodes > 0 || processes <= 1 || processes < nodes
+      || processes % nodes != 0 || processes / nodes > MOST_GPUS)
     return 0;
   return processes / nodes;
 }
@@ -162,10 +167,11 @@ describe_job (const Scenario *scenario, const CheckRequest *request, const Job *
   GString *text = g_string_new (NULL);
 
   g_string_append_printf (
-      text, "Costs are those of %s on %u %s node%s (%u GPUs), micro_batch %u, seq_len %u",
+      text, "Costs are those of %s on %u %s node%s (%u GPU%s), micro_batch %u, seq_len %u",
       scenario->model.name, scenario->cluster.nodes, scenario->cluster.name,
       scenario->cluster.nodes == 1 ? "" : "s", scenario_ranks (scenario),
-      scenario->training.micro_batch, scenario->training.seq_len);
+      scenario_ranks (scenario) == 1 ? "" : "s", scenario->training.micro_batch,
+      scenario->training.seq_len);
   if (scenario->training.grad_accum > 1)
     g_string_append_printf (text, ", grad_accum %u", scenario->training.grad_accum);
   if (model_stands_in || request->cluster == NULL)
@@ -192,8 +198,6 @@ reason_against_costs (const Check *check)
     return NULL;
   if (job->has_lora)
     return g_strdup ("adapters on frozen weights (LoRA) are not simulated here.");
-  if (job->offload.value)
-    return g_strdup ("parameters on the CPU are not simulated here.");
   return NULL;
 }
 
