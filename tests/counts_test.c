@@ -83,6 +83,15 @@ assert_step (const char *words, double gathers, double scatters, double reduces)
   study_run_clear (&result);
 }
 
+static void
+assert_step_of (const char *model, const char *words, double gathers, double scatters,
+                double reduces)
+{
+  g_autofree char *all = g_strconcat (model, words, NULL);
+
+  assert_step (all, gathers, scatters, reduces);
+}
+
 /* ---- a row for each way to checkpoint, a column for each runtime and span of versions ---- */
 
 enum
@@ -298,19 +307,28 @@ nested_units (void **state)
 
 /* FSDP1, N blocks and the root: N + 1 gathers forward, N backward, N + 1 scatters, 3N + 2;
  * reentrant outside N more, 4N + 2. FSDP2 reentrant to 2.9: 3N - 1 gathers backward (N + N + the N
- * - 1 stale). */
+ * - 1 stale); from 2.10, with explicit prefetch, N - 1 useless ones besides its N. */
 static void
 collectives_of_a_step (void **state)
 {
-  const double n = N_BLOCKS;
+  static const guint blocks[] = { 4, N_BLOCKS, 32 };
 
   (void)state;
-  assert_step ("fsdp.api=fsdp1 " INSIDE, 2 * n + 1, n + 1, 0);
-  assert_step ("fsdp.api=fsdp1 " OUTSIDE REENTRANT, 3 * n + 1, n + 1, 0);
-  assert_step ("fsdp.api=fsdp2 fsdp.torch=2.7 " OUTSIDE REENTRANT, n + 1 + 3 * n - 1, n + 1, 0);
-  assert_step ("fsdp.api=fsdp2 fsdp.torch=2.10 " OUTSIDE REENTRANT, 2 * n + 1, n + 1, 0);
-  assert_step ("fsdp.api=fsdp1 fsdp.units=embed_blocks_head", 2 * n + 5, n + 3, 0);
-  assert_step ("fsdp.api=fsdp2 fsdp.units=embed_blocks_head", 2 * n + 3, n + 2, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (blocks); i++)
+    {
+      const double n = blocks[i];
+      g_autofree char *one = g_strdup_printf ("model.layers=%u fsdp.api=fsdp1 ", blocks[i]);
+      g_autofree char *two = g_strdup_printf ("model.layers=%u fsdp.api=fsdp2 ", blocks[i]);
+
+      assert_step_of (one, INSIDE, 2 * n + 1, n + 1, 0);
+      assert_step_of (one, OUTSIDE REENTRANT, 3 * n + 1, n + 1, 0);
+      assert_step_of (two, OUTSIDE REENTRANT "fsdp.torch=2.7", n + 1 + 3 * n - 1, n + 1, 0);
+      assert_step_of (two, OUTSIDE REENTRANT "fsdp.torch=2.10", 2 * n + 1, n + 1, 0);
+      assert_step_of (two, OUTSIDE REENTRANT "fsdp.torch=2.10 fsdp.forward_prefetch_depth=1",
+                      2 * n + 1 + n - 1, n + 1, 0);
+      assert_step_of (one, "fsdp.units=embed_blocks_head", 2 * n + 5, n + 3, 0);
+      assert_step_of (two, "fsdp.units=embed_blocks_head", 2 * n + 3, n + 2, 0);
+    }
 }
 
 /* Recorded runs. T1, Llama-3 70B, 80 blocks, the last one kept: 81 forward + 79 backward, 81

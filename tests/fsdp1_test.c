@@ -394,6 +394,11 @@ what_pytorch_refuses_is_refused (void **state)
   assert_refused (&scenario, "context_fn");
 
   scenario = scenario_of_round_numbers ();
+  scenario.fsdp.torch_minor = 0;
+  scenario.software.expandable_segments = TRUE;
+  assert_refused (&scenario, "unrecognized option");
+
+  scenario = scenario_of_round_numbers ();
   scenario.fsdp.units = UNITS_EMBED_BLOCKS_HEAD;
   scenario.model.tied_embeddings = TRUE;
   assert_refused (&scenario, "'weight' must be 2-D");

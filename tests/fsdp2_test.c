@@ -396,6 +396,10 @@ what_fully_shard_does_not_take (void **state)
   scenario = fsdp2_scenario ();
   scenario.fsdp.reshard_after_forward = 5;
   assert_refused (&scenario, "divides the 16 ranks");
+  scenario = fsdp2_scenario ();
+  scenario.fsdp.reshard_after_forward = 4;
+  scenario.fsdp.all_gather_dtype = GATHER_FP8;
+  assert_refused (&scenario, "NotImplementedError");
 }
 
 /* set_requires_all_reduce (False) in all micro-batches but the last: each scatters, one reduces. */

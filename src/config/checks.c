@@ -131,10 +131,12 @@ check_shard_group (const Check *check)
   if (blamed == NULL || scenario->fsdp.api == API_DDP || !is_hybrid (&scenario->fsdp))
     return;
   if (ranks % group != 0)
-    note (check, blamed,
-          "%u ranks are not a multiple of fsdp.shard_group_size %u; a divisor of the %u GPUs of a "
-          "node would do",
-          ranks, group, per_node);
+    note (
+        check, blamed,
+        "%u ranks are not a multiple of fsdp.shard_group_size %u, and PyTorch makes neither "
+        "subgroups nor a device mesh of them (ValueError, RuntimeError); a divisor of the %u GPUs "
+        "of a node would do",
+        ranks, group, per_node);
   else if (per_node % group != 0 && group % per_node != 0)
     note (check, blamed,
           "fsdp.shard_group_size %u is neither a divisor nor a multiple of the %u GPUs of a node",
@@ -154,8 +156,9 @@ check_reshard (const Check *check)
     return;
   if (fsdp->shard_group_size % (guint)fsdp->reshard_after_forward != 0)
     note (check, blamed,
-          "fsdp.reshard_after_forward %d does not divide the %u ranks of a shard group",
-          fsdp->reshard_after_forward, fsdp->shard_group_size);
+          "fsdp.reshard_after_forward %d does not divide the %u ranks of a shard group, and "
+          "fully_shard raises a ValueError; a factor of %u, or true, would do",
+          fsdp->reshard_after_forward, fsdp->shard_group_size, fsdp->shard_group_size);
 }
 
 /* torch.utils.checkpoint takes context_fn, by which ops are selected, only
@@ -172,7 +175,7 @@ check_select (const Check *check)
       && checkpoint->select_op)
     note (check, blamed,
           "select = op needs use_reentrant = false: PyTorch refuses context_fn with the reentrant "
-          "implementation");
+          "implementation (ValueError)");
 }
 
 static void

@@ -67,10 +67,17 @@ check_reshard (const Scenario *scenario, GError **error)
     {
       g_set_error (error, FSDP_ERROR, FSDP_ERROR_REFUSED,
                    "fully_shard takes a reshard_after_forward that divides the %u ranks of the "
-                   "shard group, and %u does not",
+                   "shard group, and %u does not (ValueError)",
                    ranks, small);
       return FALSE;
     }
+  /* FSDPParam.all_gather_inputs, of what a smaller group keeps after forward. */
+  if (small > 0 && scenario->fsdp.all_gather_dtype == GATHER_FP8)
+    return refuse (error,
+                   "weights that are cast to fp8 before their all-gather cannot be kept in a "
+                   "smaller group after forward (NotImplementedError); use "
+                   "reshard_after_forward = true or false, or all_gather_dtype = "
+                   "param_dtype");
   return TRUE;
 }
 

@@ -19,10 +19,23 @@ check_select (const Scenario *scenario, GError **error)
   return FALSE;
 }
 
+/* Older caching allocators take no option that they do not know. */
+static gboolean
+check_allocator (const Scenario *scenario, GError **error)
+{
+  if (!scenario->software.expandable_segments || scenario->fsdp.torch_minor >= 1)
+    return TRUE;
+  g_set_error_literal (error, FSDP_ERROR, FSDP_ERROR_REFUSED,
+                       "before torch 2.1, expandable_segments is an unrecognized option of the "
+                       "caching allocator (RuntimeError); use torch 2.1 or newer, or "
+                       "expandable_segments = false");
+  return FALSE;
+}
+
 static gboolean
 check (const Scenario *scenario, GError **error)
 {
-  if (!check_select (scenario, error))
+  if (!check_select (scenario, error) || !check_allocator (scenario, error))
     return FALSE;
   switch (scenario->fsdp.api)
     {
