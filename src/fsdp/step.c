@@ -13,7 +13,7 @@ typedef struct
   Writer *writer;
   Checkpointing *checkpointing;
   const StepCost *cost;        /* of the micro-batches but the last, */
-  StepCost last_cost;          /* and of that */
+  const StepCost *last_cost;   /* and of that */
   EventId end;                 /* of the compute stream's step */
   BufferId head[TAPE_TENSORS]; /* tensors of the head */
   BufferId head_grads;         /* of its weights, where they belong to the root */
@@ -322,7 +322,7 @@ training_step (Step *step)
   for (guint i = 0; i < training->grad_accum; i++)
     {
       writer->micro_batch = i;
-      writer->cost = i + 1 == training->grad_accum ? &step->last_cost : step->cost;
+      writer->cost = i + 1 == training->grad_accum ? step->last_cost : step->cost;
       runtime->sync_gradients = !training->no_sync || i + 1 == training->grad_accum;
       forward (step);
       backward (step);
@@ -342,16 +342,21 @@ step_write_program (Runtime *runtime)
   const SimulationConfig *simulation = &writer->scenario->simulation;
   const TrainingConfig *training = &writer->scenario->training;
   g_autoptr (Checkpointing) checkpointing = checkpointing_new (runtime);
+  g_autofree StepCost *partial = NULL;
   Step step = { .runtime = runtime,
                 .writer = writer,
                 .checkpointing = checkpointing,
                 .cost = writer->cost,
+                .last_cost = writer->cost,
                 .head_grads = BUFFER_NONE,
                 .end = program_add_event (writer->program) };
 
-  step.last_cost = *writer->cost;
   if (training->last_micro_batch > 0 && training->last_micro_batch < training->micro_batch)
-    step_cost_of_micro_batch (writer->scenario, training->last_micro_batch, &step.last_cost);
+    {
+      partial = g_new (StepCost, 1);
+      step_cost_of_micro_batch (writer->scenario, training->last_micro_batch, partial);
+      step.last_cost = partial;
+    }
   if (simulation->cuda_device_max_connections == 1)
     program_use_single_queue (writer->program);
   runtime->hooks->load (runtime);

@@ -1,5 +1,7 @@
 #include <config.h>
 
+#include <string.h>
+
 #include "timeline/allocator.h"
 
 #define NONE          G_MAXUINT32
@@ -24,14 +26,29 @@ typedef struct
 {
   gint64 bytes;
   SimTime reusable;
-  guint64 segment; /* the segment's number: older segments are preferred among equals */
+  guint32 segment; /* the segment's number */
   guint32 previous, next;
   guint8 state, pool;
 } Block;
 
+/* What idle blocks are ordered by: size; among equals the older segment, and then any fixed order.
+ */
 typedef struct
 {
-  GArray *idle[2]; /* guint32: its free and its unmapped blocks, the smallest first */
+  gint64 bytes;
+  guint32 segment;
+  guint32 block;
+} IdleKey;
+
+typedef struct
+{
+  IdleKey *keys; /* the smallest first */
+  guint n, room;
+} IdleList;
+
+typedef struct
+{
+  IdleList idle[2]; /* its free and its unmapped blocks */
   gint64 reserved;
   guint32 tail; /* the last block of an expandable segment */
 } Pool;
@@ -46,7 +63,7 @@ struct _Allocator
   guint first_waiting;
   GArray *of_buffer; /* guint32, by buffer */
   gint64 reserved;
-  guint64 n_segments;
+  guint32 n_segments;
   guint n_retries, n_failures;
 };
 
@@ -63,7 +80,7 @@ allocator_new (const AllocatorRules *rules)
 
   allocator->rules = *rules;
   for (guint i = 0; i < G_N_ELEMENTS (allocator->pools); i++)
-    allocator->pools[i] = (Pool){ .idle = { new_list (), new_list () }, .tail = NONE };
+    allocator->pools[i].tail = NONE;
   allocator->blocks = g_array_new (FALSE, FALSE, sizeof (Block));
   allocator->spare = new_list ();
   allocator->waiting = new_list ();
@@ -77,10 +94,8 @@ allocator_free (Allocator *allocator)
   if (allocator == NULL)
     return;
   for (guint i = 0; i < G_N_ELEMENTS (allocator->pools); i++)
-    {
-      g_array_unref (allocator->pools[i].idle[0]);
-      g_array_unref (allocator->pools[i].idle[1]);
-    }
+    for (guint k = 0; k < G_N_ELEMENTS (allocator->pools[i].idle); k++)
+      g_free (allocator->pools[i].idle[k].keys);
   g_array_unref (allocator->blocks);
   g_array_unref (allocator->spare);
   g_array_unref (allocator->waiting);
@@ -102,36 +117,25 @@ entry (const GArray *list, guint at)
   return g_array_index (list, guint32, at);
 }
 
-/* By size; among equals the older segment, and then any fixed order. */
 static gboolean
-comes_before (const Allocator *allocator, guint32 a, guint32 b)
+comes_before (const IdleKey *a, const IdleKey *b)
 {
-  const Block *one = block_at (allocator, a), *other = block_at (allocator, b);
-
-  if (one->bytes != other->bytes)
-    return one->bytes < other->bytes;
-  if (one->segment != other->segment)
-    return one->segment < other->segment;
-  return a < b;
+  if (a->bytes != b->bytes)
+    return a->bytes < b->bytes;
+  return a->segment != b->segment ? a->segment < b->segment : a->block < b->block;
 }
 
-static GArray *
-idle_list (const Allocator *allocator, guint32 index, BlockState state)
-{
-  return allocator->pools[block_at (allocator, index)->pool].idle[state == BLOCK_UNMAPPED];
-}
-
-/* Where @index stands in the list or belongs. */
+/* Where @key stands in the list or belongs. */
 static guint
-place_of (const Allocator *allocator, const GArray *list, guint32 index)
+place_of (const IdleList *list, const IdleKey *key)
 {
-  guint from = 0, to = list->len;
+  guint from = 0, to = list->n;
 
   while (from < to)
     {
       const guint middle = (from + to) / 2;
 
-      if (comes_before (allocator, entry (list, middle), index))
+      if (comes_before (&list->keys[middle], key))
         from = middle + 1;
       else
         to = middle;
@@ -139,23 +143,51 @@ place_of (const Allocator *allocator, const GArray *list, guint32 index)
   return from;
 }
 
+static IdleKey
+key_of (const Allocator *allocator, guint32 index)
+{
+  const Block *block = block_at (allocator, index);
+
+  return (IdleKey){ block->bytes, block->segment, index };
+}
+
+static IdleList *
+idle_list (Allocator *allocator, guint32 index, BlockState state)
+{
+  return &allocator->pools[block_at (allocator, index)->pool].idle[state == BLOCK_UNMAPPED];
+}
+
+static void
+take_at (IdleList *list, guint at)
+{
+  list->n--;
+  memmove (list->keys + at, list->keys + at + 1, (list->n - at) * sizeof *list->keys);
+}
+
 static void
 take_from_list (Allocator *allocator, guint32 index)
 {
-  GArray *list = idle_list (allocator, index, block_at (allocator, index)->state);
-  const guint at = place_of (allocator, list, index);
+  IdleList *list = idle_list (allocator, index, block_at (allocator, index)->state);
+  const IdleKey key = key_of (allocator, index);
+  const guint at = place_of (list, &key);
 
-  g_assert (at < list->len && entry (list, at) == index);
-  g_array_remove_index (list, at);
+  g_assert (at < list->n && list->keys[at].block == index);
+  take_at (list, at);
 }
 
 static void
 put_on_list (Allocator *allocator, guint32 index, BlockState state)
 {
-  GArray *list = idle_list (allocator, index, state);
+  IdleList *list = idle_list (allocator, index, state);
+  const IdleKey key = key_of (allocator, index);
+  const guint at = place_of (list, &key);
 
+  if (list->n == list->room)
+    list->keys = g_renew (IdleKey, list->keys, list->room = MAX (32, 2 * list->room));
   block_at (allocator, index)->state = (guint8)state;
-  g_array_insert_val (list, place_of (allocator, list, index), index);
+  memmove (list->keys + at + 1, list->keys + at, (list->n - at) * sizeof *list->keys);
+  list->keys[at] = key;
+  list->n++;
 }
 
 static guint32
@@ -402,26 +434,16 @@ grow_tail (Allocator *allocator, guint8 number, gint64 bytes)
 static guint32
 find (Allocator *allocator, guint8 number, gint64 bytes, BlockState state)
 {
-  const Pool *pool = &allocator->pools[number];
-  const GArray *list = pool->idle[state == BLOCK_UNMAPPED];
-  guint from = 0, to = list->len;
-  guint32 found;
+  Pool *pool = &allocator->pools[number];
+  IdleList *list = &pool->idle[state == BLOCK_UNMAPPED];
+  guint at = place_of (list, &(IdleKey){ .bytes = bytes });
 
-  while (from < to)
-    {
-      const guint middle = (from + to) / 2;
-
-      if (block_at (allocator, entry (list, middle))->bytes < bytes)
-        from = middle + 1;
-      else
-        to = middle;
-    }
-  if (from == list->len)
+  if (at == list->n)
     return NONE;
-  found = entry (list, from);
-  if (found == pool->tail && from + 1 < list->len)
-    found = entry (list, from + 1);
-  take_from_list (allocator, found);
+  if (list->keys[at].block == pool->tail && at + 1 < list->n)
+    at++;
+  const guint32 found = list->keys[at].block;
+  take_at (list, at);
   block_at (allocator, found)->state = BLOCK_IN_USE;
   return found;
 }
