@@ -143,13 +143,6 @@ static const Keyword phase_words[] = {
   { NULL, NOT_FOUND },
 };
 
-static const Keyword unit_words[] = {
-  { "root", UNIT_ROOT },
-  { "embed", UNIT_EMBED },
-  { "head", UNIT_HEAD },
-  { NULL, NOT_FOUND },
-};
-
 static gboolean
 is_word (const char *word, const unsigned char *text, size_t length)
 {
@@ -685,20 +678,18 @@ hash_text (guint32 hash, const char *text, size_t length)
   return hash == 0 ? 1 : hash;
 }
 
-/* "block.7", "root", "embed", "head"; -1 for anything else. */
+/* As timeline_unit_name() writes it; -1 for anything else. */
 static gint64
 find_unit (const char *text, size_t length)
 {
-  static const char block[] = "block.";
-  const size_t prefix = sizeof block - 1;
-  gint64 number;
+  char name[32];
+  guint32 unit;
 
-  if (length <= prefix || memcmp (text, block, prefix) != 0)
-    return (int)find_word (unit_words, (const unsigned char *)text, length);
-  if (!trace_integer_parse (text + prefix, length - prefix, &number) || number < 0
-      || number >= TRACE_MAX_BLOCKS)
+  if (length >= sizeof name)
     return -1;
-  return UNIT_FIRST_BLOCK + number;
+  memcpy (name, text, length);
+  name[length] = '\0';
+  return timeline_unit_parse (name, &unit) ? (gint64)unit : -1;
 }
 
 static void
