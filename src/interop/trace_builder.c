@@ -348,7 +348,8 @@ wants_arguments (const TraceEvent *event)
     case CATEGORY_OTHER:
       return FALSE;
     case CATEGORY_CPU:
-      return event->annotation == ANNOTATION_COMM || event->name[0] == '\0';
+      return event->annotation == ANNOTATION_COMM || event->annotation == ANNOTATION_CPU_WORK
+             || event->name[0] == '\0';
     case CATEGORY_GPU_ANNOTATION:
       return FALSE;
     default:

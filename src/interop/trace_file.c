@@ -218,12 +218,12 @@ take_gpu_work (Reader *reader, const TraceEvent *event, TraceRecordKind kind)
   trace_store_add (file->gpu, &record);
 }
 
-/* fsdpsim's host only waits, for events of its GPU. */
+/* fsdpsim's host waits for events of its GPU, and computes what is offloaded. */
 static void
-take_our_wait (Reader *reader, const TraceEvent *event)
+take_our_host_work (Reader *reader, const TraceEvent *event)
 {
   TraceFile *file = reader->file;
-  TraceRecord record = { .kind = TRACE_HOST_WAIT, .elements = -1, .peers_from = SIM_TIME_NONE };
+  TraceRecord record = { .kind = TRACE_HOST_WORK, .elements = -1, .peers_from = SIM_TIME_NONE };
 
   if (!event->has_pid || !place_in_time (reader, event, &record))
     return;
@@ -357,12 +357,15 @@ take_event (const TraceEvent *event, gpointer data)
       break;
     case CATEGORY_RUNTIME:
       if (reader->file->is_ours)
-        take_our_wait (reader, event);
+        take_our_host_work (reader, event);
       else
         take_launch (reader, event);
       break;
     case CATEGORY_CPU:
-      take_host_annotation (reader, event);
+      if (event->annotation != ANNOTATION_CPU_WORK)
+        take_host_annotation (reader, event);
+      else if (reader->file->is_ours)
+        take_our_host_work (reader, event);
       break;
     case CATEGORY_GPU_ANNOTATION:
       take_gpu_annotation (reader, event);

@@ -8,7 +8,7 @@ typedef enum
 {
   TRACE_KERNEL,     /* on the GPU, a collective too */
   TRACE_COPY,       /* memcpy and memset */
-  TRACE_HOST_WAIT,  /* the host waited: fsdpsim's */
+  TRACE_HOST_WORK,  /* the host waited or computed: fsdpsim's */
   TRACE_LAUNCH,     /* of work, by its correlation */
   TRACE_ANNOTATION, /* of the host */
   TRACE_COMM        /* the host's record of a collective, around its launch */

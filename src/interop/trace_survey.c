@@ -181,7 +181,7 @@ widen (Scan *scan, const TraceRecord *record, int step)
 {
   StepBounds *bounds;
 
-  if (step < 0 || record->kind == TRACE_HOST_WAIT)
+  if (step < 0 || record->kind == TRACE_HOST_WORK)
     return;
   for (StepBounds none = { SIM_TIME_MAX, SIM_TIME_NONE }; (int)scan->bounds->len <= step;)
     g_array_append_val (scan->bounds, none);

@@ -202,6 +202,8 @@ trace_annotation (const char *name)
                                                                             : ANNOTATION_NONE;
     case 'r':
       return strcmp (name, "record_param_comms") == 0 ? ANNOTATION_COMM : ANNOTATION_NONE;
+    case 'f':
+      return g_str_has_prefix (name, "fsdpsim_cpu::") ? ANNOTATION_CPU_WORK : ANNOTATION_NONE;
     case 'F':
       if (g_str_has_prefix (name, FSDP2))
         return fsdp2_annotation (name + strlen (FSDP2));

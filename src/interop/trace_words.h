@@ -50,6 +50,7 @@ typedef enum
   ANNOTATION_ZERO_GRAD, /* "Optimizer.zero_grad#AdamW.zero_grad" */
   ANNOTATION_AUTOGRAD,  /* an operator of the backward pass */
   ANNOTATION_COMM,      /* "record_param_comms": c10d's own record of a collective */
+  ANNOTATION_CPU_WORK,  /* "fsdpsim_cpu::optimizer root": fsdpsim's, of what is offloaded */
   /* FSDP1, which does not name the unit. */
   ANNOTATION_FSDP1_FORWARD,
   ANNOTATION_FSDP1_PRE_BACKWARD,

@@ -218,6 +218,8 @@ kernel_name (const Writer *writer, const TimelineRecord *record)
 
   if (record->lane == LANE_HOST && record->label.op == TIMELINE_WAIT)
     return g_strdup ("cudaEventSynchronize");
+  if (record->lane == LANE_HOST)
+    return g_strdup_printf ("fsdpsim_cpu::%s %s", timeline_op_name (record->label.op), unit);
   switch (record->label.op)
     {
     case TIMELINE_ALL_GATHER:
