@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "config/keys_foreign.h"
+#include "config/keys_unknown.h"
 #include "config_fixture.h"
 
 typedef struct
@@ -41,6 +43,19 @@ static const MistakeCase names[] = {
     "s.ini:6:3: [training] microbatch: unknown key; did you mean 'micro_batch'?" },
   { "[training]\nlayers = 3\n",
     "s.ini:6:1: [training] layers: unknown key; it belongs to [model]" },
+  { "[training]\ncompile = true\n",
+    "s.ini:6:1: [training] compile: unknown key; it belongs to [software]" },
+  { "[training]\nCUDA_DEVICE_MAX_CONNECTIONS = 1\n",
+    "s.ini:6:1: [training] CUDA_DEVICE_MAX_CONNECTIONS: unknown key; here it is "
+    "'simulation.cuda_device_max_connections'" },
+  { "[training]\ntorch_compile = true\n",
+    "s.ini:6:1: [training] torch_compile: unknown key; here it is 'software.compile'" },
+  { "[variant a]\ngradient_accumulation_steps = 2\n",
+    "s.ini:6:1: [variant a] gradient_accumulation_steps: expected section.key; here it is "
+    "'training.grad_accum'" },
+  { "[fsdp]\nuse_orig_params = true\n",
+    "s.ini:6:1: [fsdp] use_orig_params: unknown key; nothing here stands for it, since GPUs do the "
+    "same with it and without it" },
   { "[fsdp]\nreshard_after_foward = true\n",
     "s.ini:6:1: [fsdp] reshard_after_foward: unknown key; did you mean 'reshard_after_forward'?" },
   { "[timing]\nfoward = 4ms\n",
@@ -435,11 +450,35 @@ endless_mistakes_end (void **state)
   assert_non_null (strstr (messages, "more mistakes"));
 }
 
+/* Every name of another program leads to a key that exists, or to a reason. */
+static void
+names_of_other_programs_lead_to_ours (void **state)
+{
+  static const char *const foreign[] = {
+#define FOREIGN(name, key) #name,
+#define NO_KEY(name, why)  #name,
+#include "config/keys_foreign.def"
+#undef FOREIGN
+#undef NO_KEY
+  };
+
+  (void)state;
+  for (guint i = 0; i < G_N_ELEMENTS (foreign); i++)
+    {
+      g_autofree char *clause = foreign_key_clause (foreign[i]);
+      g_autofree char *message = unknown_key_message ("fsdp", foreign[i]);
+
+      assert_non_null (strstr (message, clause));
+    }
+  assert_null (foreign_key_clause ("backward"));
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (unknown_and_repeated_names_are_mistakes),
+    cmocka_unit_test (names_of_other_programs_lead_to_ours),
     cmocka_unit_test (other_parallelisms_are_refused_by_name),
     cmocka_unit_test (wrong_values_say_what_would_do),
     cmocka_unit_test (contradictions_are_found_at_the_setting_on_top),

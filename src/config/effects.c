@@ -194,6 +194,8 @@ of_simulation (KeyId key, const Scenario *scenario)
                  : NULL;
     case ID_simulation_degraded_links:
       return scenario->cluster.nodes == 1 ? "no effect on one node" : NULL;
+    case ID_simulation_cuda_device_max_connections:
+      return simulation->cuda_device_max_connections > 1 ? "no effect but at 1" : NULL;
     case ID_gpu_compute_slowdown:
       return simulation->engine == ENGINE_ONE_PASS ? "no effect with engine = one_pass" : NULL;
     case ID_fsdp_defer_all_reduce:

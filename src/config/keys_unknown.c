@@ -2,6 +2,7 @@
 
 #include "config/keys_unknown.h"
 #include "config/keys.h"
+#include "config/keys_foreign.h"
 #include "config/suggest.h"
 
 #include <string.h>
@@ -41,20 +42,20 @@ find_not_modelled (const char *key)
   return NULL;
 }
 
-/* The section that has a key of this name, where only one does; else NULL. */
-static const char *
-section_of (const char *key)
+/* The key of this name, in upper case or lower, where only one section has it; else NULL. */
+static const KeyInfo *
+find_elsewhere (const char *key)
 {
-  const char *found = NULL;
+  const KeyInfo *found = NULL;
   guint n;
   const KeyInfo *keys = keys_list (&n);
 
   for (guint i = 0; i < n; i++)
-    if (strcmp (keys[i].key, key) == 0)
+    if (g_ascii_strcasecmp (keys[i].key, key) == 0)
       {
         if (found != NULL)
           return NULL;
-        found = keys[i].section;
+        found = &keys[i];
       }
   return found;
 }
@@ -77,14 +78,18 @@ char *
 unknown_key_message (const char *section, const char *key)
 {
   const char *parallelism = find_not_modelled (key);
-  const char *other = section_of (key);
+  const KeyInfo *other = find_elsewhere (key);
   g_autofree char *clause = NULL;
 
   if (parallelism != NULL)
     return g_strdup_printf ("%s is not modelled", parallelism);
+  if (other != NULL && strcmp (other->key, key) == 0)
+    return g_strdup_printf ("unknown key; it belongs to [%s]", other->section);
   if (other != NULL)
-    return g_strdup_printf ("unknown key; it belongs to [%s]", other);
-  clause = nearest_key_clause (section, key);
+    return g_strdup_printf ("unknown key; here it is '%s.%s'", other->section, other->key);
+  clause = foreign_key_clause (key);
+  if (clause == NULL)
+    clause = nearest_key_clause (section, key);
   return g_strconcat ("unknown key", clause, NULL);
 }
 
@@ -120,7 +125,9 @@ unknown_dotted_message (const char *name)
 {
   const char *dot = strchr (name, '.');
   g_autofree char *section = NULL;
-  const char *home, *parallelism;
+  g_autofree char *clause = NULL;
+  const char *parallelism;
+  const KeyInfo *home;
 
   if (dot != NULL)
     {
@@ -131,8 +138,12 @@ unknown_dotted_message (const char *name)
   parallelism = find_not_modelled (name);
   if (parallelism != NULL)
     return g_strdup_printf ("%s is not modelled", parallelism);
-  home = section_of (name);
+  home = find_elsewhere (name);
   if (home != NULL)
-    return g_strdup_printf ("expected section.key; did you mean '%s.%s'?", home, name);
+    return g_strdup_printf ("expected section.key; did you mean '%s.%s'?", home->section,
+                            home->key);
+  clause = foreign_key_clause (name);
+  if (clause != NULL)
+    return g_strconcat ("expected section.key", clause, NULL);
   return g_strdup ("expected section.key, such as training.micro_batch");
 }
