@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "study/ab_pairs.h"
 #include "study/error_figures.h"
 #include "study/published_scenario.h"
 
@@ -23,12 +24,13 @@ read_table (const char *text, Problems *problems)
 
 /* A run of a table with these further columns. */
 static const PublishedRun *
-first_run (PublishedTable **table, const char *columns, const char *cells)
+first_run_of (PublishedTable **table, const char *framework, const char *gpu, const char *columns,
+              const char *cells)
 {
   g_autoptr (Problems) problems = problems_new ();
-  g_autofree char *text = g_strdup_printf (
-      HEADER "%s\nr,llm-foundry (Composer),fsdp1,2,256,2,1024,0,1000,512,a100-sxm-80g,2,8,4,1000%s",
-      columns, cells);
+  g_autofree char *text
+      = g_strdup_printf (HEADER "%s\nr,%s,fsdp1,2,256,2,1024,0,1000,512,%s,2,8,4,1000%s", columns,
+                         framework, gpu, cells);
 
   *table = read_table (text, problems);
   assert_non_null (*table);
@@ -36,11 +38,18 @@ first_run (PublishedTable **table, const char *columns, const char *cells)
   return published_run (*table, 0);
 }
 
+static const PublishedRun *
+first_run (PublishedTable **table, const char *columns, const char *cells)
+{
+  return first_run_of (table, "llm-foundry (Composer)", "a100-sxm-80g", columns, cells);
+}
+
 static void
-assert_scenario (const char *columns, const char *cells, const char *says)
+assert_scenario_of (const char *framework, const char *gpu, const char *columns, const char *cells,
+                    const char *says)
 {
   g_autoptr (PublishedTable) table = NULL;
-  const PublishedRun *run = first_run (&table, columns, cells);
+  const PublishedRun *run = first_run_of (&table, framework, gpu, columns, cells);
   g_autoptr (GError) error = NULL;
   g_autofree char *text = published_scenario (&run->settings, &error);
 
@@ -48,6 +57,12 @@ assert_scenario (const char *columns, const char *cells, const char *says)
   if (strstr (text, says) == NULL)
     print_error ("%s\nand not\n%s\n", text, says);
   assert_non_null (strstr (text, says));
+}
+
+static void
+assert_scenario (const char *columns, const char *cells, const char *says)
+{
+  assert_scenario_of ("llm-foundry (Composer)", "a100-sxm-80g", columns, cells, says);
 }
 
 static void
@@ -170,8 +185,36 @@ software_follows_framework_and_attention (void **state)
   assert_scenario (",attention", ",flash1_triton", "source = composer\nattention = flash1_triton");
   assert_scenario (",attention", ",flash1", "source = mosaicgpt\nattention = flash1");
   assert_scenario (",compile", ",1", "compile = true\n[training]");
-  assert_scenario (",compile,year", ",1,2025", "compile = true\nloss = fused");
   assert_scenario (",ab_arm", ",chunked CE", "loss = chunked");
+}
+
+/* torchtitan compiles its loss from March 2025 on; where only the year is told, its end counts. */
+static void
+the_loss_is_compiled_since_some_month (void **state)
+{
+  static const struct
+  {
+    const char *cells, *says;
+  } cases[] = { { ",1,2024,", "compile = true\n[training]" },
+                { ",1,2025,", "compile = true\nloss = fused" },
+                { ",1,2025,2025-02", "compile = true\n[training]" },
+                { ",1,2025,2025-03", "compile = true\nloss = fused" } };
+
+  (void)state;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    assert_scenario_of ("torchtitan", "h100-sxm-80g", ",compile,year,software_month",
+                        cases[i].cells, cases[i].says);
+  assert_scenario (",compile,year", ",1,2025", "compile = true\n[training]");
+  assert_cannot_map (",software_month", ",2025-13", "'2025-13' is no month such as 2025-02");
+}
+
+static void
+torchtitan_takes_cudnn_on_blackwell (void **state)
+{
+  (void)state;
+  assert_scenario_of ("torchtitan", "b200-sxm", ",attention", ",flash2", "attention = cudnn");
+  assert_scenario_of ("torchtitan", "h200-sxm", ",attention", ",flash2", "attention = flash2");
+  assert_scenario_of ("fms-fsdp", "b200-sxm", ",attention", ",flash2", "attention = flash2");
 }
 
 static void
@@ -259,6 +302,37 @@ equal_values_share_their_ranks (void **state)
   assert_true (isnan (figures.values[ERROR_MEAN]));
 }
 
+/* Group g: 100, 103, 101 tokens/s measured. The first and third are 1 % apart, the second is 3 and
+ * 1.98 % faster than these: one pair counts. The other group, of which one run is alone, none. */
+static void
+signs_of_pairs_are_counted (void **state)
+{
+  PublishedRun runs[4] = { 0 };
+  Prediction predictions[4] = { 0 };
+  const Validation validation = { predictions, G_N_ELEMENTS (predictions) };
+  const double measured[] = { 100, 103, 101, 200 };
+  AbPairs pairs;
+
+  (void)state;
+  for (guint i = 0; i < G_N_ELEMENTS (runs); i++)
+    {
+      runs[i].result.id = i == 0 ? "slow" : "fast";
+      runs[i].result.ab_group = i < 3 ? "g" : "h";
+      predictions[i].run = &runs[i];
+      predictions[i].measured[METRIC_TOKENS_PER_S_PER_GPU] = measured[i];
+      predictions[i].predicted[METRIC_TOKENS_PER_S_PER_GPU] = 90 + i;
+    }
+  ab_pairs_count (&validation, &pairs);
+  assert_int_equal (pairs.n_pairs, 1);
+  assert_int_equal (pairs.n_right, 1);
+  ab_pairs_clear (&pairs);
+  predictions[1].predicted[METRIC_TOKENS_PER_S_PER_GPU] = 90;
+  ab_pairs_count (&validation, &pairs);
+  assert_int_equal (pairs.n_right, 0);
+  assert_string_equal (g_ptr_array_index (pairs.wrong, 0), "slow and fast");
+  ab_pairs_clear (&pairs);
+}
+
 int
 main (void)
 {
@@ -270,11 +344,14 @@ main (void)
     cmocka_unit_test (the_last_micro_batch_takes_what_is_left),
     cmocka_unit_test (the_usual_network_stands_in_and_is_told),
     cmocka_unit_test (software_follows_framework_and_attention),
+    cmocka_unit_test (the_loss_is_compiled_since_some_month),
+    cmocka_unit_test (torchtitan_takes_cudnn_on_blackwell),
     cmocka_unit_test (fp8_is_scaled_by_tensor_where_it_must_be),
     cmocka_unit_test (checkpointing_is_nested_as_it_was),
     cmocka_unit_test (what_is_not_simulated_is_told),
     cmocka_unit_test (errors_are_summed_up),
     cmocka_unit_test (equal_values_share_their_ranks),
+    cmocka_unit_test (signs_of_pairs_are_counted),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -66,6 +66,7 @@ add_flash_forward (GArray *kernels, const Workload *work)
 {
   Kernel kernel = { .name = "attention",
                     .kind = KERNEL_ATTENTION,
+                    .is_cudnn = work->software->attention == ATTENTION_CUDNN,
                     .m = work->tokens,
                     .n = work->outputs,
                     .flops = causal_flops (work),

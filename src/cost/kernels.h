@@ -23,6 +23,7 @@ typedef struct
   const char *name; /* "attention.query", static */
   KernelKind kind;
   gboolean is_mm;     /* a product of two matrices, one call of aten.mm */
+  gboolean is_cudnn;  /* attention by cuDNN, an operator of its own */
   double m, n, k;     /* of matmuls; of attention m x n is the result; 0 else */
   double flops;       /* that it does */
   double model_flops; /* as MFU counts them: attention without the saving of the causal mask */

@@ -8,7 +8,7 @@ is_kept (const Kernel *kernel, guint *n_matmuls)
 {
   if (kernel->is_mm)
     return ++*n_matmuls % 2 == 1;
-  return kernel->kind == KERNEL_ATTENTION;
+  return kernel->kind == KERNEL_ATTENTION && !kernel->is_cudnn;
 }
 
 void

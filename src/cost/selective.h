@@ -1,6 +1,7 @@
 /* Op-level selective checkpointing, as torchtitan's policy has it: the results of
  * attention and of every second aten.mm of a block are kept, the rest is computed
- * again (torchtitan/models/llama/parallelize_llama.py, _get_custom_policy). */
+ * again (torchtitan/models/llama/parallelize_llama.py, _get_custom_policy). Its list names
+ * SDPA's operators of flash and memory-efficient attention, not that of cuDNN. */
 #pragma once
 
 #include "cost/kernels.h"

@@ -92,6 +92,7 @@ add_errors (TextTable *table, const char *kind, const char *name, const Validati
       const ErrorGroup *group = &g_array_index (groups, ErrorGroup, i);
       const ErrorFigures *figures = &group->metrics[METRIC_TOKENS_PER_S_PER_GPU];
       g_autofree char *label = NULL;
+      const double rank = figures->values[ERROR_RANK];
       char buffer[FORMAT_SIZE];
 
       if (strcmp (group->kind, kind) != 0 || figures->n == 0)
@@ -102,6 +103,7 @@ add_errors (TextTable *table, const char *kind, const char *name, const Validati
       for (ErrorFigure figure = ERROR_SIGNED_MEAN; figure <= ERROR_WORST; figure++)
         text_table_add (table, format_real (buffer, figure == ERROR_SIGNED_MEAN ? "%+.2f" : "%.2f",
                                             100 * figures->values[figure]));
+      text_table_add (table, isnan (rank) ? "-" : format_real (buffer, "%.3f", rank));
     }
 }
 
@@ -109,10 +111,10 @@ static void
 append_errors (GString *text, const Calibration *calibration)
 {
   static const char *const kinds[] = { "all", "gpu", "source" };
-  g_autoptr (TextTable) table = text_table_new (7);
+  g_autoptr (TextTable) table = text_table_new (8);
 
   add_texts (table, (const char *const[]){ "errors in %", "runs", "mean", "mean abs", "median",
-                                           "p90", "worst", NULL });
+                                           "p90", "worst", "rank", NULL });
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
     {
       add_errors (table, kinds[i], "before", &calibration->start);

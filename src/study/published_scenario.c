@@ -126,22 +126,25 @@ add_hardware (const Mapping *mapping)
 
 /* ---- the software ---- */
 
-/* The software profile of a framework, and whether its checkpoints stop early
- * where torch can. */
+/* The software profile of a framework, whether its checkpoints stop early where torch can,
+ * and the first month in which it compiles the loss, too, where it compiles blocks; 0: never. */
 typedef struct
 {
   const char *framework; /* how its name begins */
   const char *profile;
   const char *optimizer;
   gboolean early_stop;
+  guint loss_compiled_since;
 } Framework;
 
+#define MONTH(year, month) (12 * (year) + (month)-1)
+
 static const Framework frameworks[] = {
-  { "llm-foundry", "composer", "adamw_for_loop", TRUE },
-  { "torchtitan", "torchtitan", "adamw", FALSE },
-  { "fms-fsdp", "fms-fsdp", "adamw", TRUE },
-  { "HF ", "hf-trainer", "adamw", TRUE },
-  { "", "eager", "adamw", TRUE },
+  { "llm-foundry", "composer", "adamw_for_loop", TRUE, 0 },
+  { "torchtitan", "torchtitan", "adamw", FALSE, MONTH (2025, 3) },
+  { "fms-fsdp", "fms-fsdp", "adamw", TRUE, 0 },
+  { "HF ", "hf-trainer", "adamw", TRUE, 0 },
+  { "", "eager", "adamw", TRUE, 0 },
 };
 
 static const Framework *
@@ -154,16 +157,32 @@ find_framework (const char *name)
   return &frameworks[i];
 }
 
-/* torchtitan compiles the loss, too, since 2025. */
-#define LOSS_COMPILED_SINCE 2025
-
-/* Tables name no month. torchtitan compiled its loss from spring 2025 on; its runs of
- * that year on H100 are mostly of the months before, those on GPUs that came to it
- * later are of summer. The memory of the loss tells them apart (docs/memory.md). */
+/* "2025-02"; where only the year is published, its end: what most of it has and all later
+ * years have. */
 static gboolean
-is_early_in_its_year (const RunSettings *run)
+software_month (const Mapping *mapping, guint *month)
 {
-  return run->year == LOSS_COMPILED_SINCE && g_str_has_prefix (run->gpu, "h100");
+  const char *text = mapping->run->software_month;
+
+  *month = MONTH (mapping->run->year, 12);
+  if (text[0] == '\0')
+    return TRUE;
+  if (!g_regex_match_simple ("^20[0-9]{2}-(0[1-9]|1[0-2])$", text, 0, 0))
+    return refuse (mapping, "software_month '%s' is no month such as 2025-02", text);
+  *month = MONTH ((guint)g_ascii_strtoull (text, NULL, 10),
+                  (guint)g_ascii_strtoull (text + strlen ("2025-"), NULL, 10));
+  return TRUE;
+}
+
+/* Rows name the algorithm. torchtitan puts cuDNN's kernels before FlashAttention's on GPUs
+ * of compute capability 10.0 (torchtitan/models/attention.py, ScaledDotProductAttention). */
+static const char *
+attention_kernels (const RunSettings *run, const Framework *framework)
+{
+  if (is (run->attention, "flash2") && is (framework->profile, "torchtitan")
+      && g_str_has_prefix (run->gpu, "b200"))
+    return "cudnn";
+  return run->attention;
 }
 
 static gboolean
@@ -172,22 +191,23 @@ add_software (const Mapping *mapping)
   const RunSettings *run = mapping->run;
   const Framework *framework = find_framework (run->framework);
   const char *profile = framework->profile;
+  const char *attention = attention_kernels (run, framework);
+  guint month;
 
-  if (is (run->attention, "flash1") && is (profile, "composer"))
+  if (!software_month (mapping, &month))
+    return FALSE;
+  if (is (attention, "flash1") && is (profile, "composer"))
     profile = "mosaicgpt"; /* llm-foundry's models before MPT */
   add (mapping, "[software]\nsource = %s", profile);
-  if (run->attention[0] != '\0')
-    add (mapping, "attention = %s", run->attention);
+  if (attention[0] != '\0')
+    add (mapping, "attention = %s", attention);
   if (run->compile)
     add (mapping, "compile = true");
   if (strstr (run->ab_arm, "chunked") != NULL)
     add (mapping, "loss = chunked");
-  else if (run->compile && run->year >= LOSS_COMPILED_SINCE)
-    {
-      add (mapping, "loss = fused");
-      if (is_early_in_its_year (run))
-        add (mapping, "loss_keeps = log_probabilities");
-    }
+  else if (run->compile && framework->loss_compiled_since > 0
+           && month >= framework->loss_compiled_since)
+    add (mapping, "loss = fused");
   return TRUE;
 }
 

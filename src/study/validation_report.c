@@ -8,6 +8,7 @@
 #include "report/format.h"
 #include "report/json_members.h"
 #include "report/text_table.h"
+#include "study/ab_pairs.h"
 
 /* ---- for people ---- */
 
@@ -124,6 +125,26 @@ count_near_limit (const Validation *validation)
   return n;
 }
 
+static void
+append_pairs (GString *text, const Validation *validation)
+{
+  AbPairs pairs;
+
+  ab_pairs_count (validation, &pairs);
+  if (pairs.n_pairs > 0)
+    g_string_append_printf (
+        text,
+        "%u pairs of runs that differ in one setting are published as more than "
+        "%.0f %% apart, %u with the predicted sign",
+        pairs.n_pairs, 100 * AB_LEAST_DIFFERENCE, pairs.n_right);
+  for (guint i = 0; i < pairs.wrong->len; i++)
+    g_string_append_printf (text, "%s%s", i == 0 ? "; not " : ", ",
+                            (const char *)g_ptr_array_index (pairs.wrong, i));
+  if (pairs.n_pairs > 0)
+    g_string_append_c (text, '\n');
+  ab_pairs_clear (&pairs);
+}
+
 char *
 validation_table (const Validation *validation, const char *name)
 {
@@ -144,6 +165,7 @@ validation_table (const Validation *validation, const char *name)
                           "memory\n",
                           validation->n - n_unpredicted, count_tight (validation),
                           count_near_limit (validation));
+  append_pairs (text, validation);
   return g_string_free (text, FALSE);
 }
 
@@ -215,6 +237,25 @@ add_prediction (JsonBuilder *builder, const Prediction *prediction)
 }
 
 static void
+add_pairs (JsonBuilder *builder, const Validation *validation)
+{
+  AbPairs pairs;
+
+  ab_pairs_count (validation, &pairs);
+  json_builder_set_member_name (builder, "ab_pairs");
+  json_builder_begin_object (builder);
+  json_member_whole (builder, "differ", pairs.n_pairs);
+  json_member_whole (builder, "right_sign", pairs.n_right);
+  json_builder_set_member_name (builder, "wrong");
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < pairs.wrong->len; i++)
+    json_builder_add_string_value (builder, g_ptr_array_index (pairs.wrong, i));
+  json_builder_end_array (builder);
+  json_builder_end_object (builder);
+  ab_pairs_clear (&pairs);
+}
+
+static void
 add_meta (JsonBuilder *builder, const char *name)
 {
   json_builder_set_member_name (builder, "meta");
@@ -242,6 +283,7 @@ validation_json (const Validation *validation, const char *name)
   for (guint i = 0; i < validation->n; i++)
     add_prediction (builder, &validation->predictions[i]);
   json_builder_end_array (builder);
+  add_pairs (builder, validation);
   json_builder_end_object (builder);
   return json_members_to_text (builder);
 }
