@@ -645,6 +645,7 @@ typedef struct
 } Note;
 
 static const Note notes[] = {
+  { "{'model_type': 'granite', " USUAL "}", "share embedding and head" },
   { "{ 'model_type': 'llama', " USUAL " }",
     "not given, LlamaConfig's defaults: attention_bias = false, mlp_bias = false, "
     "tie_word_embeddings = false" },

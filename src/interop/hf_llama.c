@@ -14,6 +14,17 @@ read_llama (HfReader *reader, ModelFile *file, ModelConfig *block)
     hf_note (reader, "vocab_size 32016 is CodeLlama-13B's; Llama-2-13B has 32000");
 }
 
+static void
+read_granite (HfReader *reader, ModelFile *file, ModelConfig *block)
+{
+  (void)file;
+  (void)block;
+  if (!hf_has (reader, "tie_word_embeddings"))
+    hf_note (reader,
+             "IBM's Granite 3 checkpoints share embedding and head, which counts the matrix "
+             "once; tie_word_embeddings, which would say so, is not given");
+}
+
 /* InternLM2 and older Baichuan fuse the three projections, with the same sum. */
 static void
 read_internlm3 (HfReader *reader, ModelFile *file, ModelConfig *block)
@@ -176,8 +187,8 @@ static const HfFamily llama_families[] = {
   LLAMA ("internlm", "InternLMConfig", 103168, 32, BIAS ("bias", TRUE)),
   LLAMA ("internlm2", "InternLM2Config", 103168, 32, BIAS ("bias", TRUE)),
   LLAMA ("internlm3", "InternLM3Config", 128512, 32, .read = read_internlm3),
-  LLAMA ("granite", "GraniteConfig", 32000, 32, BIAS ("attention_bias", FALSE),
-         MLP_BIAS ("mlp_bias")),
+  LLAMA ("granite", "GraniteConfig", 32000, 32, .read = read_granite,
+         BIAS ("attention_bias", FALSE), MLP_BIAS ("mlp_bias")),
   LLAMA ("smollm3", "SmolLM3Config", 128256, 16, .tied = TRUE, .kv_heads = 4,
          BIAS ("attention_bias", FALSE), MLP_BIAS ("mlp_bias")),
   LLAMA ("helium", "HeliumConfig", 48000, 20, .kv_heads = 20, .head_dim = 128,
