@@ -54,13 +54,15 @@ static const OtherModels other_models[] = {
     "roformer|xlm|flaubert|luke|ibert|mobilebert|squeezebert|nystromformer|canine|rembert|reformer|"
     "data2vec-text|xlm-roberta-xl|roberta-prelayernorm|convbert|fnet|mega|yoso|mra|bert-generation|"
     "eurobert|new",
-    "an encoder; only decoders are simulated" },
+    "an encoder; only decoders are simulated: its attention has no causal mask, and its head sees "
+    "but some of the tokens" },
   { "albert", "an encoder whose layers share one block; only decoders are simulated" },
   { "t5|mt5|umt5|bart|mbart|pegasus|marian|m2m_100|led|prophetnet|blenderbot|longt5|switch_"
     "transformers|"
     "t5gemma|nllb-moe|bigbird_pegasus|blenderbot-small|fsmt|plbart|mvp|pegasus_x|udop|florence2|"
     "encoder-decoder|xlm-prophetnet|moonshine",
-    "an encoder-decoder; only decoders are simulated" },
+    "an encoder-decoder; only decoders are simulated: its two stacks have blocks and sequence "
+    "lengths of their own, joined by cross-attention" },
   { "whisper|speech_to_text|wav2vec2|hubert|speecht5|musicgen|encodec|seamless_m4t",
     "an audio model; only decoders of text are simulated" },
   { "clip|siglip|siglip2|clip_text_model|siglip_text_model|altclip|chinese_clip|vit|dinov2|swin|"
