@@ -361,6 +361,23 @@ collectives_of_recorded_runs (void **state)
                84, 42, 0);
 }
 
+/* T6 with parameters that stay after all backwards but the last: 37 units are
+ * gathered for the first forward; each forward frees them and each of the 8 backwards gathers them
+ * again: 37 + 8 x 37 = 333. The root kept after forward (auto) saves its 8: 325. So T7's 81, with
+ * 37 scatters, are not of this setting. They fit blocks that are resharded neither after forward
+ * nor after backward until the last micro-batch, 36 + 36, and a root that is after each forward,
+ * 1 + 8. */
+static void
+kept_after_backward_alone_are_gathered_by_each_backward (void **state)
+{
+  static const char kept[] = "fsdp.api=fsdp2 model.layers=36 training.grad_accum=8 "
+                             "simulation.warmup_steps=0 fsdp.reshard_after_backward=false ";
+
+  (void)state;
+  assert_step_of (kept, "fsdp.reshard_after_forward=true", 333, 37, 0);
+  assert_step_of (kept, "fsdp.reshard_after_forward=auto", 325, 37, 0);
+}
+
 int
 main (void)
 {
@@ -373,6 +390,7 @@ main (void)
     cmocka_unit_test (nested_units),
     cmocka_unit_test (collectives_of_a_step),
     cmocka_unit_test (collectives_of_recorded_runs),
+    cmocka_unit_test (kept_after_backward_alone_are_gathered_by_each_backward),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
