@@ -27,7 +27,6 @@ struct _CsvTable
   gsize begin;
   guint line;
   gboolean row_is_open;
-  gboolean holds_nul;
 };
 
 static void
@@ -46,7 +45,6 @@ take_field (void *bytes, size_t n, void *data)
 
   open_row (table);
   g_array_append_val (table->fields, field);
-  table->holds_nul |= n > 0 && memchr (bytes, '\0', n) != NULL;
   g_string_append_len (table->pool, bytes, (gssize)n);
   g_string_append_c (table->pool, '\0');
   table->begin = table->at + 1;
@@ -116,15 +114,14 @@ csv_table_read (const char *name, const char *text, gsize length, Problems *prob
   table->pool = g_string_sized_new (length + 1);
   table->fields = g_array_new (FALSE, FALSE, sizeof (Field));
   table->rows = g_array_new (FALSE, FALSE, sizeof (guint));
-  table->line = 1;
   problems_meet_file (problems, name);
-  if (!parse (table, problems))
-    return NULL;
-  if (!table->holds_nul && g_utf8_validate (table->source, (gssize)length, NULL))
-    return g_steal_pointer (&table);
-  table->line = 0;
-  note_here (table, "not UTF-8 text", problems);
-  return NULL;
+  if (!g_utf8_validate (text, (gssize)length, NULL)) /* nor is it with a NUL */
+    {
+      note_here (table, "not UTF-8 text", problems);
+      return NULL;
+    }
+  table->line = 1;
+  return parse (table, problems) ? g_steal_pointer (&table) : NULL;
 }
 
 void
