@@ -55,7 +55,7 @@ set yrange [y_bottom:y_top]
 mark_height(n) = log_y ? y_bottom * (most / least)**(0.02 + 0.03 * n) : y_bottom + (0.02 + 0.03 * n) * (y_top - y_bottom)
 
 array y_words[3] = ["tokens/s per GPU", "tokens/s", "change in tokens/s per GPU (%)"]
-set ylabel y_words[kind eq "throughput" ? 1 : kind eq "scaling" ? 2 : 3] font axis_font textcolor rgb c_text
+set ylabel y_words[kind eq "throughput" ? 1 : kind eq "scaling" ? 2 : 3] offset 1.5,0 font axis_font textcolor rgb c_text
 if (kind eq "deltas") {
   set arrow 1 from graph 0,first 0 to graph 1,first 0 nohead back linecolor rgb "#444444" linewidth 1.2
 }

@@ -429,6 +429,71 @@ switches_have_no_value (OptionSet taken, int argc, char **argv, GError **error)
   return TRUE;
 }
 
+/* ---- values written onto their option ---- */
+
+static const OptionRow *
+find_short (OptionSet taken, char letter)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (option_rows); i++)
+    if ((option_rows[i].option & taken) && letter != '\0'
+        && option_rows[i].entry.short_name == letter)
+      return &option_rows[i];
+  return NULL;
+}
+
+/* Where in "-j", "-j2" or "-qj2" the option is that takes a value; NULL if none does. */
+static const char *
+letter_with_value (OptionSet taken, const char *word)
+{
+  if (word[0] != '-' || word[1] == '-')
+    return NULL;
+  for (const char *letter = word + 1; *letter != '\0'; letter++)
+    {
+      const OptionRow *row = find_short (taken, *letter);
+
+      if (row == NULL)
+        return NULL;
+      if (!(row->entry.flags & G_OPTION_FLAG_NO_ARG))
+        return letter;
+    }
+  return NULL;
+}
+
+static gboolean
+takes_next_word (OptionSet taken, const char *word)
+{
+  const char *letter = letter_with_value (taken, word);
+  const OptionRow *row = g_str_has_prefix (word, "--") ? find_row (word) : NULL;
+
+  return (letter != NULL && letter[1] == '\0')
+         || (row != NULL && !(row->entry.flags & G_OPTION_FLAG_NO_ARG));
+}
+
+/* "-j2" as "-j" "2", which is all that GLib takes; not behind "--". */
+static GPtrArray *
+words_apart (OptionSet taken, int argc, char **argv)
+{
+  GPtrArray *words = g_ptr_array_new_with_free_func (g_free);
+  gboolean ended = FALSE, is_value = FALSE;
+
+  for (int i = 0; i < argc; i++)
+    {
+      const gboolean is_option = i > 0 && !ended && !is_value;
+      const char *letter = is_option ? letter_with_value (taken, argv[i]) : NULL;
+
+      ended = ended || (is_option && strcmp (argv[i], "--") == 0);
+      is_value = is_option && takes_next_word (taken, argv[i]);
+      if (letter == NULL || letter[1] == '\0')
+        g_ptr_array_add (words, g_strdup (argv[i]));
+      else
+        {
+          g_ptr_array_add (words, g_strndup (argv[i], (gsize)(letter + 1 - argv[i])));
+          g_ptr_array_add (words, g_strdup (letter + 1));
+        }
+    }
+  return words;
+}
+
 /* ---- the whole ---- */
 
 void
@@ -479,7 +544,11 @@ gboolean
 options_parse (Options *options, OptionSet taken, int argc, char **argv, GError **error)
 {
   g_autoptr (GOptionContext) context = context_new (taken, options);
+  g_autoptr (GPtrArray) words = words_apart (taken, argc, argv);
+  g_autofree char **left = g_memdup2 (words->pdata, words->len * sizeof (char *));
 
+  argc = (int)words->len;
+  argv = left;
   if (!switches_have_no_value (taken, argc, argv, error)
       || !g_option_context_parse (context, &argc, &argv, error))
     return FALSE;

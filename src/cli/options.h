@@ -11,26 +11,26 @@ typedef enum
   OPTION_SET = 1 << 0,
   OPTION_OUTPUT = 1 << 1,
   OPTION_FORMAT = 1 << 2,
-  OPTION_JOBS = 1 << 3,
-  OPTION_SEED = 1 << 4,
-  OPTION_RANKS = 1 << 5,
-  OPTION_VARIANT = 1 << 6,
-  OPTION_TERMINAL = 1 << 7,
-  OPTION_MAN_FORMAT = 1 << 8, /* -f takes "man" too; no option of its own */
-  OPTION_CHECK = 1 << 11,     /* those of `check` alone */
-  OPTION_VARY = 1 << 16,
-  OPTION_SWEEP = 1 << 18,  /* those of `sweep` alone */
-  OPTION_PLAN = 1 << 19,   /* those of `plan` alone */
-  OPTION_BUDGET = 1 << 17, /* --tokens, --price */
-  OPTION_BREAK_EVEN = 1 << 23,
-  OPTION_QUALITY = 1 << 20,
-  OPTION_REQUIRE = 1 << 21,
-  OPTION_RUN_ID = 1 << 22,
-  OPTION_FOLDS = 1 << 25,
-  OPTION_MEASURED = 1 << 24, /* those of `import` alone */
-  OPTION_REPEAT = 1 << 25,
-  OPTION_EVERYWHERE = 1 << 9, /* -q, -v, --help, --version */
-  OPTION_NETWORK = 1 << 10    /* those of `net` alone */
+  OPTION_MAN_FORMAT = 1 << 3, /* -f takes "man" too; no option of its own */
+  OPTION_JOBS = 1 << 4,
+  OPTION_SEED = 1 << 5,
+  OPTION_RANKS = 1 << 6,
+  OPTION_VARIANT = 1 << 7,
+  OPTION_TERMINAL = 1 << 8,
+  OPTION_VARY = 1 << 9,
+  OPTION_BUDGET = 1 << 10, /* --tokens, --price */
+  OPTION_BREAK_EVEN = 1 << 11,
+  OPTION_REPEAT = 1 << 12,
+  OPTION_QUALITY = 1 << 13,
+  OPTION_REQUIRE = 1 << 14,
+  OPTION_RUN_ID = 1 << 15,
+  OPTION_FOLDS = 1 << 16,
+  OPTION_SWEEP = 1 << 17,     /* those of `sweep` alone */
+  OPTION_PLAN = 1 << 18,      /* those of `plan` alone */
+  OPTION_CHECK = 1 << 19,     /* those of `check` alone */
+  OPTION_MEASURED = 1 << 20,  /* those of `import` alone */
+  OPTION_NETWORK = 1 << 21,   /* those of `net` alone */
+  OPTION_EVERYWHERE = 1 << 22 /* -q, -v, --help, --version */
 } OptionSet;
 
 typedef enum

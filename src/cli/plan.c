@@ -47,13 +47,14 @@ describe (const ScenarioFile *file)
 /* ---- --find ---- */
 
 static char *
-format_find (const FindResult *result, const ReportScenario *scenario, Format format)
+format_find (const FindResult *result, const ReportScenario *scenario, const char *variant,
+             Format format)
 {
   if (format == FORMAT_CSV)
     return find_report_csv (result);
   if (format == FORMAT_JSON)
     return find_report_json (result, scenario);
-  return find_report_table (result, scenario);
+  return find_report_table (result, scenario, variant);
 }
 
 static ExitCode
@@ -65,7 +66,8 @@ find (ScenarioFile *file, guint variant, const Options *options, GError **error)
   ExitCode code;
 
   plan_find (file, variant, options->find, &options->limits, &result);
-  text = format_find (&result, &scenario, options->format);
+  text = format_find (&result, &scenario, scenario_file_variant (file, variant)->variant,
+                      options->format);
   code = result.found ? EXIT_DONE : EXIT_ANSWER_IS_NO;
   find_result_clear (&result);
   return output_write (text, error) ? code : EXIT_INPUT_OUTPUT;

@@ -11,12 +11,35 @@
 
 #include <string.h>
 
+#define MOST_OVERRIDES_TOLD 3
+
 static void
 variant_clear (gpointer data)
 {
   ScenarioVariant *variant = data;
 
   value_clear_scenario (&variant->scenario);
+}
+
+/* ", with cluster.nodes=2, training.seq_len=4096": who reads a title should not take overridden
+ * settings for the file's. The first few are named. */
+static char *
+title_with_overrides (const char *title, const char *const *overrides)
+{
+  GString *text = g_string_new (title);
+  guint n = 0;
+
+  for (guint i = 0; overrides != NULL && overrides[i] != NULL; i++)
+    {
+      if (g_str_has_prefix (overrides[i], "scenario."))
+        continue;
+      if (n < MOST_OVERRIDES_TOLD)
+        g_string_append_printf (text, "%s%s", n == 0 ? ", with " : ", ", overrides[i]);
+      n++;
+    }
+  if (n > MOST_OVERRIDES_TOLD)
+    g_string_append_printf (text, " and %u more", n - MOST_OVERRIDES_TOLD);
+  return g_string_free (text, FALSE);
 }
 
 static ScenarioFile *
@@ -47,6 +70,7 @@ scenario_file_free (ScenarioFile *file)
   document_free (file->document);
   g_free (file->defaults);
   g_free (file->sha256);
+  g_free (file->title);
   g_free (file->path);
   g_free (file->name);
   g_free (file);
@@ -162,6 +186,8 @@ scenario_file_load_text (const char *name, const char *path, const char *text, g
       return NULL;
     }
   file->sha256 = hash (file);
+  file->title = title_with_overrides (file->base.scenario.title,
+                                      options != NULL ? options->overrides : NULL);
   return g_steal_pointer (&file);
 }
 
@@ -185,7 +211,8 @@ find_scenario (const char *source, Problems *problems)
   if (strchr (source, '/') == NULL)
     clause = suggest_clause (source, (const char *const *)names);
   problems_add_io (problems, source, "no such file and no shipped scenario%s",
-                   clause != NULL ? clause : "");
+                   clause != NULL && *clause != '\0' ? clause
+                                                     : "; `fsdpsim list scenarios` has those");
   return NULL;
 }
 
@@ -256,7 +283,7 @@ scenario_file_origin (const ScenarioFile *file, const char *section, const char 
 const char *
 scenario_file_title (const ScenarioFile *file)
 {
-  return file->base.scenario.title;
+  return file->title;
 }
 
 const char *

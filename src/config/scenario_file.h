@@ -15,6 +15,7 @@ struct _ScenarioFile
 {
   char *name; /* as given */
   char *path;
+  char *title; /* of the scenario, and what else than the file was asked for */
   Document *document;
   Layer *defaults;
   Sources *sources;

@@ -105,6 +105,18 @@ append_wrapping (GString *text, UnitLayout units)
                            "  # block's, in fsdp_transformer_layer_cls_to_wrap.\n");
 }
 
+static void
+append_machines (GString *text, guint n_machines)
+{
+  if (n_machines > 1)
+    g_string_append_printf (text,
+                            "# On each machine its own machine_rank, 0 to %u, and on all the "
+                            "address of the first:\n"
+                            "#   main_process_ip: ADDRESS\n"
+                            "#   main_process_port: 29500\n",
+                            n_machines - 1);
+}
+
 /* What accelerate has no key for. */
 static void
 append_differences (GString *text, const Scenario *scenario)
@@ -150,6 +162,7 @@ settings_accelerate_yaml (const Scenario *scenario)
   GString *text = g_string_new ("# accelerate launch --config_file THIS_FILE train.py\n");
 
   append_training (text, &scenario->training);
+  append_machines (text, cluster->nodes);
   g_string_append_printf (text,
                           "compute_environment: LOCAL_MACHINE\n"
                           "debug: false\n"

@@ -39,6 +39,7 @@ void plan_find (ScenarioFile *file, guint variant, FindWhat what, const PlanLimi
                 FindResult *result);
 void find_result_clear (FindResult *result);
 
-char *find_report_table (const FindResult *result, const ReportScenario *scenario);
+char *find_report_table (const FindResult *result, const ReportScenario *scenario,
+                         const char *variant);
 char *find_report_csv (const FindResult *result);
 char *find_report_json (const FindResult *result, const ReportScenario *scenario);

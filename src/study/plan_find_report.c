@@ -62,30 +62,31 @@ static void
 append_next (const FindResult *result, GString *text)
 {
   const FindProbe *next = &result->next;
-  char reserved[FORMAT_SIZE];
+  const double usable = (double)next->capacity_bytes * (1 - result->headroom);
+  char reserved[FORMAT_SIZE], limit[FORMAT_SIZE];
   g_autofree char *line = NULL;
 
   if (next->value == 0)
     return;
   if (next->is_possible)
-    line = g_strdup_printf ("  %u would need %s GiB, most of it %s", next->value,
-                            format_gib (reserved, next->reserved_bytes),
-                            memory_kind_words (next->owner));
+    line = g_strdup_printf ("  %u would need %s GiB of the %s that may be used, most of it %s",
+                            next->value, format_gib (reserved, next->reserved_bytes),
+                            format_gib (limit, (gint64)usable), memory_kind_words (next->owner));
   else
     line = g_strdup_printf ("  %u: %s", next->value, next->reason);
   text_append_wrapped (text, line, 4);
 }
 
 char *
-find_report_table (const FindResult *result, const ReportScenario *scenario)
+find_report_table (const FindResult *result, const ReportScenario *scenario, const char *variant)
 {
   GString *text = g_string_new ("# " PACKAGE_STRING "\n");
   char percent[FORMAT_SIZE];
 
   g_string_append_printf (text,
-                          "# scenario  %s (%s, %.12s)\n# limits    %s %% of the memory stays "
-                          "free\n\n",
-                          scenario->title, scenario->scenario_name, scenario->sha256,
+                          "# scenario  %s (%s, %.12s)\n# variant   %s\n# limits    %s %% of the "
+                          "memory stays free\n\n",
+                          scenario->title, scenario->scenario_name, scenario->sha256, variant,
                           format_real (percent, "%.3g", 100 * result->headroom));
   append_answer (result, text);
   append_probe (&result->best, text);

@@ -122,6 +122,22 @@ append_counts (const Plan *plan, GString *text)
       counts[PLAN_IMPOSSIBLE] + counts[PLAN_ALIKE]);
 }
 
+/* How long a sequence is, where that is not searched. */
+static void
+append_sequence (const Plan *plan, GString *text)
+{
+  const Grid *grid = plan_grid (plan);
+  guint n;
+  const PlanChoice *choices = plan_choices (plan, &n);
+
+  for (guint k = 0; k < grid_n_keys (grid); k++)
+    if (strcmp (grid_key (grid, k)->key, "seq_len") == 0)
+      return;
+  if (n > 0)
+    g_string_append_printf (text, "# sequences of %u tokens\n",
+                            choices[0].scenario.training.seq_len);
+}
+
 static void
 append_head (const Plan *plan, const ReportScenario *scenario, GString *text)
 {
@@ -132,6 +148,7 @@ append_head (const Plan *plan, const ReportScenario *scenario, GString *text)
                           scenario->title, scenario->scenario_name, HASH_DIGITS, scenario->sha256,
                           words);
   append_counts (plan, text);
+  append_sequence (plan, text);
   g_string_append_printf (text, "# ranked    by %s\n",
                           limits->deadline_s > 0 ? "GPU hours, of those in time"
                           : limits->budget > 0   ? "tokens a second, of those within the budget"
@@ -299,7 +316,7 @@ append_table (const Plan *plan, GString *text)
   g_string_append_c (text, '\n');
   text_table_render (table, text);
   g_string_append_printf (
-      text, "(* none is both faster and cheaper in GPU hours%s)\n\n",
+      text, "(* none is both faster and cheaper in GPU hours; all such are shown%s)\n\n",
       plan_counts_failures (plan) ? "; ranks, days and hours count failures and restarts" : "");
 }
 

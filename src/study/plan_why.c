@@ -226,6 +226,15 @@ append_limits (const Plan *plan, const PlanChoice *best, GString *text)
 
 /* ---- the answer ---- */
 
+/* NAN where nobody knows. */
+static double
+days_at_worst (const PlanChoice *choice)
+{
+  const Figures *figures = &choice->run.figures;
+
+  return choice->expense.days * figures->step_time_high_s / figures->step_time_s;
+}
+
 static void
 append_missed (const Plan *plan, const PlanChoice *best, GString *text)
 {
@@ -244,6 +253,34 @@ append_missed (const Plan *plan, const PlanChoice *best, GString *text)
       limits->price_per_gpu_hour > 0 ? " and costs " : "",
       limits->price_per_gpu_hour > 0 ? format_fixed (cost, 0, best->expense.cost) : "");
   text_append_wrapped (text, line, 2);
+}
+
+/* In time as predicted, but late where the step takes as long as its interval allows: who is in
+ * time even then? */
+static void
+append_risk (const Plan *plan, const PlanChoice *choices, guint n, GString *text)
+{
+  const double deadline_days = plan_limits (plan)->deadline_s / 86400;
+  char days[FORMAT_SIZE];
+  g_autoptr (GString) line = g_string_new (NULL);
+  guint safe = 0;
+
+  if (deadline_days <= 0 || !choices[0].meets_limits || !(days_at_worst (choices) > deadline_days))
+    return;
+  while (safe < n && !(days_at_worst (&choices[safe]) <= deadline_days))
+    safe++;
+  g_string_append_printf (
+      line,
+      "Not sure to be in time: at the upper end of its interval the first takes "
+      "%s days. ",
+      format_fixed (days, 1, days_at_worst (choices)));
+  if (safe == n)
+    g_string_append (line, "None shown is in time then.");
+  else
+    g_string_append_printf (line, "Number %u (%u nodes) is in time then too: %s days.", safe + 1,
+                            choices[safe].job.nodes,
+                            format_fixed (days, 1, days_at_worst (&choices[safe])));
+  text_append_wrapped (text, line->str, 2);
 }
 
 /* The candidate that came nearest. */
@@ -283,4 +320,5 @@ plan_why_append (const Plan *plan, GString *text)
   append_comparisons (plan, &choices[0], text);
   append_limits (plan, &choices[0], text);
   append_missed (plan, &choices[0], text);
+  append_risk (plan, choices, n, text);
 }

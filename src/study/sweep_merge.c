@@ -32,7 +32,13 @@ read_file (const char *path, const char *name, char **text, gsize *length, GErro
 {
   g_autofree char *file = g_build_filename (path, name, NULL);
 
-  return g_file_get_contents (file, text, length, error);
+  g_autoptr (GError) why = NULL;
+
+  if (g_file_get_contents (file, text, length, &why))
+    return TRUE;
+  g_set_error (error, why->domain, why->code,
+               "%s: cannot read %s; is it a folder that sweep wrote?", path, name);
+  return FALSE;
 }
 
 static gboolean
