@@ -29,7 +29,7 @@ title_with_overrides (const char *title, const char *const *overrides)
   GString *text = g_string_new (title);
   guint n = 0;
 
-  for (guint i = 0; overrides != NULL && overrides[i] != NULL; i++)
+  for (guint i = 0; *title != '\0' && overrides != NULL && overrides[i] != NULL; i++)
     {
       if (g_str_has_prefix (overrides[i], "scenario."))
         continue;
