@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "study/study.h"
+#include "study_fixture.h"
 
-#define NO_SCENARIO "/dev/null" /* all that it says is in the overrides */
-#define N_BLOCKS    6
+#define N_BLOCKS 6
 
 /* ---- scenarios through the study ---- */
 
@@ -22,15 +22,10 @@ run (const char *words, ReportRun *result)
       = g_strconcat ("model.source=llama2-7b cluster.source=dgx-a100-80g cluster.nodes=2 "
                      "training.seq_len=128 ",
                      strstr (words, "layers=") == NULL ? "model.layers=6 " : "", words, NULL);
-  g_auto (GStrv) parts = g_strsplit (g_strstrip (all), " ", -1);
-  const ScenarioOptions options = { .overrides = (const char *const *)parts };
+  g_autoptr (ScenarioFile) file = load_words (all);
   const StudyOptions none = { 0 };
-  g_autoptr (Problems) problems = problems_new ();
-  g_autoptr (ScenarioFile) file = scenario_file_load (NO_SCENARIO, &options, problems);
   StudyEffort effort;
 
-  if (file == NULL)
-    fail_msg ("%s", words);
   study_run (scenario_file_variant (file, 0), &none, result, &effort);
 }
 

@@ -7,42 +7,20 @@
 
 #include <math.h>
 
-#include "cost/step_cost.h"
+#include "cost_fixture.h"
 
 #define SECOND(piece) (PIECE_SECOND_HALF + (piece))
 
-/* As in step_cost_test.c: matmuls at 50 TFLOP/s, attention at 25, its backward at 20, 1 TB/s, 1024
- * tokens; Llama's kind of block, attention and MLP units of their own. */
+/* Attention and MLP are units of their own. */
 static Scenario
-llama_scenario (void)
+scenario_in_pieces (void)
 {
-  Scenario scenario = {
-    .model = { .layers = 3,
-               .hidden = 1024,
-               .heads = 8,
-               .kv_heads = 2,
-               .head_dim = 128,
-               .ffn_hidden = 2048,
-               .gated_ffn = TRUE,
-               .vocab = 1024,
-               .norm = NORM_RMSNORM },
-    .gpu = { .matmul_flops = 100e12,
-             .fp32_flops = 10e12,
-             .memory_bytes_per_s = 2e12,
-             .matmul_efficiency = 0.5,
-             .attention_efficiency = 0.25,
-             .attention_backward_efficiency = 0.2,
-             .memory_efficiency = 0.5,
-             .sms = 1 },
-    .cluster = { .kernel_launch_ps = 5000000 },
-    .training = { .micro_batch = 2, .seq_len = 512 },
-    .fsdp = { .torch_minor = 8, .units = UNITS_ATTENTION_AND_MLP },
-    .checkpoint = { .method = CHECKPOINT_INSIDE, .early_stop = TRUE, .every = 1 },
-  };
+  Scenario scenario = llama_scenario ();
 
-#define TIMING(key, what) scenario.timing.key = TIMING_NOT_GIVEN;
-#include "config/timing.def"
-#undef TIMING
+  scenario.fsdp.torch_minor = 8;
+  scenario.fsdp.units = UNITS_ATTENTION_AND_MLP;
+  scenario.checkpoint
+      = (CheckpointConfig){ .method = CHECKPOINT_INSIDE, .early_stop = TRUE, .every = 1 };
   return scenario;
 }
 
@@ -55,13 +33,6 @@ block_of (const Scenario *scenario)
   return cost.kinds[0];
 }
 
-static void
-assert_run (const KernelRun *run, gint64 time_ps, guint n_kernels)
-{
-  assert_int_equal (run->time_ps, time_ps);
-  assert_int_equal (run->n_kernels, n_kernels);
-}
-
 /* 1 B for each of 1024 x 1024 elements takes 1.048576 us. Norm: 36 B in 8 kernels. Attention:
  * 2,621,440 weights, 107.374182 us, 42.949673 for itself, rotary 20 and copies 4 B on 1280 a token:
  * 181.781135 us in 4 + 1 + 6 + 2 kernels. MLP: 6,291,456 weights, 257.698038, and 10 B on 2048:
@@ -69,7 +40,7 @@ assert_run (const KernelRun *run, gint64 time_ps, guint n_kernels)
 static void
 a_forward_is_cut_where_its_modules_end (void **state)
 {
-  Scenario scenario = llama_scenario ();
+  Scenario scenario = scenario_in_pieces ();
   BlockCost block = block_of (&scenario);
 
   (void)state;
@@ -89,7 +60,7 @@ a_forward_is_cut_where_its_modules_end (void **state)
 static void
 a_backward_is_cut_there_too (void **state)
 {
-  Scenario scenario = llama_scenario ();
+  Scenario scenario = scenario_in_pieces ();
   BlockCost block = block_of (&scenario);
 
   (void)state;
@@ -194,7 +165,7 @@ pieces_make_up_the_block (void **state)
   (void)state;
   for (guint i = 0; i < 4 * G_N_ELEMENTS (models); i++)
     {
-      Scenario scenario = llama_scenario ();
+      Scenario scenario = scenario_in_pieces ();
       BlockCost block;
 
       models[i / 4](&scenario.model);
@@ -214,7 +185,7 @@ pieces_make_up_the_block (void **state)
 static void
 the_recompute_of_a_block_leaves_its_last_unit_early (void **state)
 {
-  Scenario scenario = llama_scenario ();
+  Scenario scenario = scenario_in_pieces ();
   BlockCost block = block_of (&scenario);
 
   (void)state;
@@ -232,9 +203,9 @@ the_recompute_of_a_block_leaves_its_last_unit_early (void **state)
 static void
 no_unit_is_left_early_where_all_of_it_is_needed (void **state)
 {
-  Scenario sandwich = llama_scenario ();
-  Scenario old = llama_scenario ();
-  Scenario reentrant = llama_scenario ();
+  Scenario sandwich = scenario_in_pieces ();
+  Scenario old = scenario_in_pieces ();
+  Scenario reentrant = scenario_in_pieces ();
 
   (void)state;
   make_sandwich (&sandwich.model);
@@ -250,7 +221,7 @@ no_unit_is_left_early_where_all_of_it_is_needed (void **state)
 static void
 children_stop_early_each_by_itself (void **state)
 {
-  Scenario scenario = llama_scenario ();
+  Scenario scenario = scenario_in_pieces ();
   BlockCost block;
 
   (void)state;
@@ -274,7 +245,7 @@ children_stop_early_each_by_itself (void **state)
 static void
 selected_ops_are_left_out_of_their_pieces (void **state)
 {
-  Scenario scenario = llama_scenario ();
+  Scenario scenario = scenario_in_pieces ();
   BlockCost block;
 
   (void)state;
@@ -289,7 +260,7 @@ selected_ops_are_left_out_of_their_pieces (void **state)
 static void
 children_keep_their_inputs (void **state)
 {
-  Scenario scenario = llama_scenario ();
+  Scenario scenario = scenario_in_pieces ();
   BlockCost block;
 
   (void)state;
@@ -306,7 +277,7 @@ children_keep_their_inputs (void **state)
 static void
 a_given_time_is_shared_half_and_half (void **state)
 {
-  Scenario scenario = llama_scenario ();
+  Scenario scenario = scenario_in_pieces ();
   BlockCost block;
 
   (void)state;
@@ -325,7 +296,7 @@ a_given_time_is_shared_half_and_half (void **state)
 static void
 whole_blocks_are_not_measured_in_pieces (void **state)
 {
-  Scenario scenario = llama_scenario ();
+  Scenario scenario = scenario_in_pieces ();
 
   (void)state;
   scenario.fsdp.units = UNITS_ROOT_AND_BLOCKS;

@@ -13,8 +13,7 @@
 #include "study/plan_find.h"
 #include "study/plan_memory.h"
 #include "study/study.h"
-
-#define NO_SCENARIO "/dev/null" /* all that it says is in the overrides */
+#include "study_fixture.h"
 
 /* Llama-2 7B on DGX A100, with "key=value" words apart by blanks. */
 static ScenarioFile *
@@ -24,14 +23,8 @@ llama (const char *words)
       = g_strconcat ("cluster.source=dgx-a100-80g ",
                      strstr (words, "model.source") ? "" : "model.source=llama2-7b ",
                      strstr (words, "nodes") ? "" : "cluster.nodes=2 ", words, NULL);
-  g_auto (GStrv) overrides = g_strsplit (g_strchomp (all), " ", -1);
-  const ScenarioOptions options = { .overrides = (const char *const *)overrides };
-  g_autoptr (Problems) problems = problems_new ();
-  ScenarioFile *file = scenario_file_load (NO_SCENARIO, &options, problems);
 
-  if (file == NULL)
-    fail_msg ("%s", problems_format (problems, ""));
-  return file;
+  return load_words (all);
 }
 
 /* ---- memory that is certain ---- */

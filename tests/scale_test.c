@@ -12,8 +12,7 @@
 #include "program_fixture.h"
 #include "report/goodput.h"
 #include "study/repeat.h"
-
-#define NO_SCENARIO "/dev/null" /* all that it says is in the overrides */
+#include "study_fixture.h"
 
 #define MS (1000 * PICOSECONDS_PER_MICROSECOND)
 
@@ -26,24 +25,6 @@ assert_near (double value, double wanted, double tolerance)
 
 /* ---- scenarios of overrides ---- */
 
-static ScenarioFile *
-load (const GString *words)
-{
-  g_autofree char *stripped = g_strchomp (g_strdup (words->str));
-  g_auto (GStrv) overrides = g_strsplit (stripped, " ", -1);
-  const ScenarioOptions options = { .overrides = (const char *const *)overrides };
-  g_autoptr (Problems) problems = problems_new ();
-  ScenarioFile *file = scenario_file_load (NO_SCENARIO, &options, problems);
-
-  if (file == NULL)
-    {
-      g_autofree char *text = problems_format (problems, "");
-
-      fail_msg ("%s: %s", words->str, text);
-    }
-  return file;
-}
-
 /* Runs the only variant; *file is what the run borrows. */
 static void
 run_words (const GString *words, ScenarioFile **file, ReportRun *run)
@@ -51,7 +32,7 @@ run_words (const GString *words, ScenarioFile **file, ReportRun *run)
   const StudyOptions options = { 0 };
   StudyEffort effort;
 
-  *file = load (words);
+  *file = load_words (words->str);
   study_run (scenario_file_variant (*file, 0), &options, run, &effort);
 }
 

@@ -8,9 +8,9 @@
 
 #include "cost/params.h"
 #include "study/study.h"
+#include "study_fixture.h"
 
-#define NO_SCENARIO "/dev/null" /* all that it says is in the overrides */
-#define N_MODELS    8
+#define N_MODELS 8
 
 enum
 {
@@ -33,17 +33,12 @@ typedef struct
 static Peak
 peak_of (const char *words)
 {
-  g_auto (GStrv) parts = g_strsplit (words, " ", -1);
-  const ScenarioOptions options = { .overrides = (const char *const *)parts };
+  g_autoptr (ScenarioFile) file = load_words (words);
   const StudyOptions none = { 0 };
-  g_autoptr (Problems) problems = problems_new ();
-  g_autoptr (ScenarioFile) file = scenario_file_load (NO_SCENARIO, &options, problems);
   StudyEffort effort;
   ReportRun run;
   Peak peak;
 
-  if (file == NULL)
-    fail_msg ("%s", words);
   study_run (scenario_file_variant (file, 0), &none, &run, &effort);
   assert_true (figures_did_run (&run.figures));
   peak = (Peak){ .parameters = (double)params_count (&scenario_file_variant (file, 0)->model).total,
@@ -71,11 +66,17 @@ random_job (GRand *rand, guint *ranks)
 
 /* P parameters, W = 16 or 32 ranks, 8 of a node. The states of one are 4 bytes each of weight and
  * gradient and 8 of Adam's moments: 16. Beside them are weights in bf16, 2 bytes each.
- *   ddp            16 P, whole on every rank
- *   SHARD_GRAD_OP  12 P / W as backward begins, without gradients yet, and all weights: 2 P
- *   HYBRID_SHARD   16 P / 8 = 2 P as it ends, and the weights of root and two blocks, which are
- *                  under P / 6 elements: two of 16 blocks or more P / 8, the root 2 x 4,000 x
- * hidden of 16 x 13 x hidden^2 with hidden from 1024 FULL_SHARD     16 P / W, and the same weights
+ *
+ * ddp: 16 P, whole on every rank.
+ *
+ * SHARD_GRAD_OP: 12 P / W as backward begins, without gradients yet, and all weights: 2 P.
+ *
+ * HYBRID_SHARD: 16 P / 8 = 2 P as it ends, and the weights of root and two blocks, which are under
+ * P / 6 elements: two of 16 blocks or more are P / 8, and the root has 2 x 4,000 x hidden of 16 x
+ * 13 x hidden^2, with hidden from 1024 on.
+ *
+ * FULL_SHARD: 16 P / W, and the same weights.
+ *
  * So SHARD_GRAD_OP is above HYBRID_SHARD by 12 P / W - 2 x P / 6, which is more than nothing with
  * 32 ranks and less. Gradients and activations of a block come to all. */
 static void

@@ -11,23 +11,12 @@
 
 #include "study/step_error.h"
 #include "study/study_many.h"
-
-#define NO_SCENARIO "/dev/null" /* all that it says is in the overrides */
+#include "study_fixture.h"
 
 static ScenarioFile *
 load (const GPtrArray *overrides)
 {
-  const ScenarioOptions options = { .overrides = (const char *const *)overrides->pdata };
-  g_autoptr (Problems) problems = problems_new ();
-  ScenarioFile *file = scenario_file_load (NO_SCENARIO, &options, problems);
-
-  if (file == NULL)
-    {
-      g_autofree char *text = problems_format (problems, "");
-
-      fail_msg ("%s", text);
-    }
-  return file;
+  return load_overrides ((const char *const *)overrides->pdata);
 }
 
 /* A job of two nodes whose overrides are words apart by spaces. */
