@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#define MOST_RANKS        (1u << 20)
 #define MOST_TOKENS       0x1p31
 #define MOST_PARAMETERS   0x1p50
 #define MOST_BLOCK_PASSES 5e5 /* 4 GB and some ten seconds */
@@ -29,11 +28,11 @@ limit_ranks (const Resolved *resolved, const Scenario *scenario, Problems *probl
   const Setting *blamed = BLAME (resolved, ID_cluster_nodes, ID_cluster_gpus_per_node);
   g_autofree char *message = NULL;
 
-  if (blamed == NULL || scenario_ranks (scenario) <= MOST_RANKS)
+  if (blamed == NULL || scenario_ranks (scenario) <= MOST_JOB_RANKS)
     return;
   message = g_strdup_printf ("%u nodes of %u GPUs are %u ranks; at most %u would do",
                              scenario->cluster.nodes, scenario->cluster.gpus_per_node,
-                             scenario_ranks (scenario), MOST_RANKS);
+                             scenario_ranks (scenario), MOST_JOB_RANKS);
   note (problems, blamed, message);
 }
 

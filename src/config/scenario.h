@@ -54,6 +54,7 @@ struct _ModelConfig
 };
 
 #define MOST_BLOCK_KINDS 64
+#define MOST_JOB_RANKS   (1u << 20)
 
 /* A block has up to two halves, each with its norms and residual: what mixes the
  * tokens, which is attention or where there is none the extra matrices, and the

@@ -24,8 +24,9 @@ typedef struct
   gboolean is_whole; /* the first value has ended */
 } Scan;
 
-Place
-json_scan_place (const char *text, gsize offset, const char *name, char **line)
+/* The place of @offset in @text; its line is in *line, which the caller frees. */
+static Place
+place_of (const char *text, gsize offset, const char *name, char **line)
 {
   const char *start = text + offset;
   Place place = { .file = name, .line = 1 };
@@ -45,7 +46,7 @@ static gboolean G_GNUC_PRINTF (3, 4)
 {
   g_autofree char *line = NULL;
   g_autofree char *message = NULL;
-  Place place = json_scan_place (scan->text, offset, scan->name, &line);
+  Place place = place_of (scan->text, offset, scan->name, &line);
   va_list arguments;
 
   va_start (arguments, format);

@@ -26,6 +26,3 @@ gboolean json_scan (char *text, gsize length, const char *name, GArray *notes, G
 
 /* Whether a string stands for a NaN or an infinity of the file. */
 gboolean json_scan_is_stand_in (const char *string);
-
-/* The place of @offset in @text; its line is in *line, which the caller frees. */
-Place json_scan_place (const char *text, gsize offset, const char *name, char **line);

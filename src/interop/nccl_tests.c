@@ -5,9 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "config/scenario.h"
+
 G_DEFINE_QUARK (fsdpsim_nccl_tests_error, nccl_tests_error)
 
-#define MOST_RANKS (1u << 20)
 #define MOST_WORDS 64
 #define MOST_US    1e12
 
@@ -226,8 +227,9 @@ find_group (const Reading *reading, NcclTestsRow *row, GError **error)
     return bad_line (reading, error,
                      "no lines '# Rank' above tell how many ranks ran on which hosts; --ranks N "
                      "and -s cluster.nodes=N would do");
-  if (row->ranks < 2 || row->ranks > MOST_RANKS)
-    return bad_line (reading, error, "a run of %u ranks; 2 to %u would do", row->ranks, MOST_RANKS);
+  if (row->ranks < 2 || row->ranks > MOST_JOB_RANKS)
+    return bad_line (reading, error, "a run of %u ranks; 2 to %u would do", row->ranks,
+                     MOST_JOB_RANKS);
   return TRUE;
 }
 

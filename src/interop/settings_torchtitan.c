@@ -7,8 +7,6 @@
 #include "config/scenario.h"
 #include "interop/settings_reader.h"
 
-#define MOST_RANKS (1 << 20)
-
 typedef struct
 {
   const SettingsTree *tree;
@@ -140,7 +138,7 @@ read_degrees (const Titan *titan, Problems *unsupported)
                        others[i].what, unsupported);
     }
   if (shards != NULL && settings_is_count (shards->value, &n_shards) && n_shards > 0
-      && n_shards <= MOST_RANKS / MAX (replicas, 1))
+      && n_shards <= (gint)MOST_JOB_RANKS / MAX (replicas, 1))
     titan->job->processes = job_default (n_shards * MAX (replicas, 1));
   if (replicas > 1)
     {

@@ -4,8 +4,6 @@
 
 #include "report/goodput.h"
 
-#define SECONDS_PER_DAY 86400.0
-
 Expense
 budget_spend (const Budget *budget, const RunFacts *facts, const Figures *figures)
 {

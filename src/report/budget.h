@@ -4,6 +4,8 @@
 #include "report/csv.h"
 #include "report/figures.h"
 
+#define SECONDS_PER_DAY 86400.0
+
 /* As the user asked for it; 0 where it was not asked for. */
 typedef struct
 {

@@ -4,8 +4,9 @@
 
 #include <math.h>
 
-#define PS_PER_S        1e12
-#define SECONDS_PER_DAY 86400.0
+#include "report/budget.h"
+
+#define PS_PER_S 1e12
 
 double
 goodput_best_interval_s (double checkpoint_s, double mtbf_s)

@@ -144,9 +144,7 @@ plan_write_scenario (const Plan *plan, const PlanChoice *choice)
 static gint64
 usable_bytes (const Plan *plan, const GpuConfig *gpu)
 {
-  const double capacity = (double)(gpu->memory_bytes - gpu->reserved_memory_bytes);
-
-  return (gint64)(capacity * (1 - plan->limits.headroom));
+  return plan_usable_bytes (gpu->memory_bytes - gpu->reserved_memory_bytes, plan->limits.headroom);
 }
 
 /* A hybrid over one group of all ranks is no hybrid. */

@@ -32,7 +32,6 @@ take_figures (const Find *find, const ReportRun *run, FindProbe *probe)
 {
   const Figures *figures = &run->figures;
   const MemoryPeak *peak = &figures->memory.peaks[figures->memory.phase];
-  const double usable = (double)run->facts.capacity_bytes * (1 - find->limits->headroom);
 
   probe->is_possible = figures_did_run (figures);
   probe->capacity_bytes = run->facts.capacity_bytes;
@@ -44,7 +43,8 @@ take_figures (const Find *find, const ReportRun *run, FindProbe *probe)
   probe->reason = g_strdup ("");
   probe->allocated_bytes = figures->peak_allocated_bytes;
   probe->reserved_bytes = figures->peak_reserved_bytes;
-  probe->fits = (double)figures->peak_reserved_bytes <= usable;
+  probe->fits = figures->peak_reserved_bytes
+                <= plan_usable_bytes (probe->capacity_bytes, find->limits->headroom);
   probe->phase = figures->memory.phase;
   probe->unit = peak->unit;
   for (MemoryKind kind = 0; kind < N_MEMORY_KINDS; kind++)

@@ -62,16 +62,17 @@ static void
 append_next (const FindResult *result, GString *text)
 {
   const FindProbe *next = &result->next;
-  const double usable = (double)next->capacity_bytes * (1 - result->headroom);
   char reserved[FORMAT_SIZE], limit[FORMAT_SIZE];
   g_autofree char *line = NULL;
 
   if (next->value == 0)
     return;
   if (next->is_possible)
-    line = g_strdup_printf ("  %u would need %s GiB of the %s that may be used, most of it %s",
-                            next->value, format_gib (reserved, next->reserved_bytes),
-                            format_gib (limit, (gint64)usable), memory_kind_words (next->owner));
+    line = g_strdup_printf (
+        "  %u would need %s GiB of the %s that may be used, most of it %s", next->value,
+        format_gib (reserved, next->reserved_bytes),
+        format_gib (limit, plan_usable_bytes (next->capacity_bytes, result->headroom)),
+        memory_kind_words (next->owner));
   else
     line = g_strdup_printf ("  %u: %s", next->value, next->reason);
   text_append_wrapped (text, line, 4);

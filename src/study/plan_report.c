@@ -95,7 +95,8 @@ plan_describe_limits (const PlanLimits *limits)
   if (limits->tokens > 0)
     append_limit (text, "%s tokens", tokens);
   if (limits->deadline_s > 0)
-    append_limit (text, "in %s days", format_real (buffer, "%.4g", limits->deadline_s / 86400));
+    append_limit (text, "in %s days",
+                  format_real (buffer, "%.4g", limits->deadline_s / SECONDS_PER_DAY));
   if (limits->budget > 0)
     append_limit (text, "for at most %s", format_real (buffer, "%.6g", limits->budget));
   if (limits->global_batch > 0)

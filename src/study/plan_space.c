@@ -8,6 +8,12 @@
 
 #define MOST_MICRO_BATCH 128
 
+gint64
+plan_usable_bytes (gint64 capacity_bytes, double headroom)
+{
+  return (gint64)((double)capacity_bytes * (1 - headroom));
+}
+
 /* ---- what the user varies ---- */
 
 typedef struct

@@ -16,6 +16,9 @@ typedef struct
   double headroom; /* share of the capacity that is to stay free */
 } PlanLimits;
 
+/* What may be used of a GPU's memory. */
+gint64 plan_usable_bytes (gint64 capacity_bytes, double headroom);
+
 typedef struct
 {
   guint nodes, micro_batch, grad_accum;

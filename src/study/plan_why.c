@@ -209,7 +209,7 @@ append_memory (const Plan *plan, const PlanChoice *best, GString *text)
   g_string_append_printf (
       text, " Memory: %s of the %s GiB that may be used, most of it %s.",
       format_gib (reserved, figures->peak_reserved_bytes),
-      format_gib (usable, (gint64)((double)capacity * (1 - plan_limits (plan)->headroom))),
+      format_gib (usable, plan_usable_bytes (capacity, plan_limits (plan)->headroom)),
       memory_kind_words (largest_owner (figures)));
 }
 
@@ -260,7 +260,7 @@ append_missed (const Plan *plan, const PlanChoice *best, GString *text)
 static void
 append_risk (const Plan *plan, const PlanChoice *choices, guint n, GString *text)
 {
-  const double deadline_days = plan_limits (plan)->deadline_s / 86400;
+  const double deadline_days = plan_limits (plan)->deadline_s / SECONDS_PER_DAY;
   char days[FORMAT_SIZE];
   g_autoptr (GString) line = g_string_new (NULL);
   guint safe = 0;

@@ -31,7 +31,6 @@ static gboolean
 read_file (const char *path, const char *name, char **text, gsize *length, GError **error)
 {
   g_autofree char *file = g_build_filename (path, name, NULL);
-
   g_autoptr (GError) why = NULL;
 
   if (g_file_get_contents (file, text, length, &why))
