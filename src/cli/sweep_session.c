@@ -184,8 +184,8 @@ finish (Session *session)
     return EXIT_INPUT_OUTPUT;
   if (options->format != FORMAT_CSV)
     code = sweep_session_print (summary, options, &session->error);
-  else if (session->n_failed > 0)
-    name_failed (summary, options->quiet);
+  else if (session->n_failed > 0 && !options->quiet)
+    name_failed (summary, FALSE);
   if (session->error == NULL && session->folder != NULL && !options->quiet)
     output_message ("files are in %s", options->folder);
   return code;

@@ -33,21 +33,30 @@ observe_rank (const Prepared *prepared, const RunTimes *times, gboolean events, 
   return replay_record (prepared, &observation);
 }
 
-/* Returns the timeline of the slowest rank. Where there is but one, it is observed as it runs. */
+/* The timeline of a folded run's rank, which is observed as it runs. */
 static Timeline *
-run (const Prepared *prepared, const Network *network, RunTimes *times, EngineResult *result)
+run_folded (const Prepared *prepared, const Network *network, RunTimes *times, EngineResult *result)
 {
-  g_auto (Observation) only = observation_new (prepared, 0);
-  const gboolean observes = prepared->n_ranks == 1 && result->used_events;
+  g_auto (Observation) only = { 0 };
 
+  if (!result->used_events)
+    return replay_record (prepared, NULL);
+  only = observation_new (prepared, 0);
+  event_engine_run (prepared, network, times, &only);
+  return replay_record (prepared, &only);
+}
+
+/* Returns the timeline of the slowest rank. */
+static Timeline *
+run_all (const Prepared *prepared, const Network *network, RunTimes *times, EngineResult *result)
+{
   if (result->used_events)
-    event_engine_run (prepared, network, times, observes ? &only : NULL);
+    event_engine_run (prepared, network, times, NULL);
   else
     one_pass_run (prepared, times);
   result->slowest_rank = slowest_rank (times, prepared->n_ranks);
   result->spread = run_times_spread (times, prepared);
-  return observes ? replay_record (prepared, &only)
-                  : observe_rank (prepared, times, result->used_events, result->slowest_rank);
+  return observe_rank (prepared, times, result->used_events, result->slowest_rank);
 }
 
 void
@@ -63,7 +72,9 @@ engine_run (const Program *program, const Network *network, const EngineOptions 
     .used_events = needs_events (&prepared, options),
     .timelines = g_ptr_array_new_with_free_func ((GDestroyNotify)timeline_free),
   };
-  g_ptr_array_add (result->timelines, run (&prepared, network, &times, result));
+  g_ptr_array_add (result->timelines, options->folded
+                                          ? run_folded (&prepared, network, &times, result)
+                                          : run_all (&prepared, network, &times, result));
   for (guint i = 0; i < n_observed && !options->folded; i++)
     if (observed[i] != result->slowest_rank)
       g_ptr_array_add (result->timelines,

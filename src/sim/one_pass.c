@@ -25,7 +25,7 @@ one_pass_init (OnePass *pass, const Prepared *prepared)
 {
   const Program *program = prepared->program;
   gsize n = prepared->n_ranks;
-  gsize rows = 3 + program->n_streams + program->n_communicators + program->n_events;
+  gsize rows = 3 + program->n_streams + program->n_communicators + program_n_events (program);
 
   pass->prepared = prepared;
   pass->n = prepared->n_ranks;

@@ -130,5 +130,6 @@ void event_engine_observe (const Prepared *prepared, const RunTimes *times,
                            Observation *observation);
 
 /* Goes through the program once more for one rank whose times are known, and
- * writes down what ran when and why. */
+ * writes down what ran when and why. Without @observation, for the rank of a folded
+ * run, which waits for nobody: this is then its one pass. */
 Timeline *replay_record (const Prepared *prepared, const Observation *observation);

@@ -11,6 +11,7 @@ program_new (void)
   program->instructions = g_new (Instruction, program->room);
   program->buffer_room = 1024;
   program->buffers = g_new (guint32, program->buffer_room);
+  program->recorded = g_byte_array_new ();
   program->passing = program_add_event (program);
   return program;
 }
@@ -21,17 +22,12 @@ program_free (Program *program)
   if (program == NULL)
     return;
   for (guint i = 0; i < program->n_streams; i++)
-    {
-      g_free (program->streams[i].name);
-      g_free (program->streams[i].order);
-    }
+    g_free (program->streams[i].name);
   for (guint i = 0; i < program->n_communicators; i++)
     g_free (program->communicators[i].name);
   g_free (program->instructions);
   g_free (program->buffers);
-  g_free (program->position);
-  g_free (program->turn);
-  g_free (program->launch_order);
+  g_byte_array_unref (program->recorded);
   g_free (program);
 }
 
@@ -59,7 +55,10 @@ program_add_communicator (Program *program, const char *name, TimelineLane lane,
 EventId
 program_add_event (Program *program)
 {
-  return program->n_events++;
+  static const guint8 not_yet = FALSE;
+
+  g_byte_array_append (program->recorded, &not_yet, 1);
+  return program_n_events (program) - 1;
 }
 
 void
@@ -68,13 +67,20 @@ program_use_single_queue (Program *program)
   program->single_queue = TRUE;
 }
 
-static void
-append (Program *program, const Instruction *instruction)
+/* Where the next instruction is to be written. */
+static Instruction *
+next (Program *program)
 {
   g_assert (!program->sealed);
   if (program->n_instructions == program->room)
     program->instructions = g_renew (Instruction, program->instructions, program->room *= 2);
-  program->instructions[program->n_instructions++] = *instruction;
+  return &program->instructions[program->n_instructions++];
+}
+
+static gboolean
+is_recorded (const Program *program, EventId event)
+{
+  return event < program_n_events (program) && program->recorded->data[event] != FALSE;
 }
 
 /* A run of n kernels that the host launches at an even pace. On the device it is
@@ -94,14 +100,14 @@ program_launch (Program *program, const KernelLaunch *launch)
 {
   g_assert (launch->stream < program->n_streams && launch->n_kernels > 0);
   g_assert (launch->time >= 0 && launch->host >= 0);
-  append (program, &(Instruction){ .kind = PROGRAM_LAUNCH,
+  *next (program) = (Instruction){ .kind = PROGRAM_LAUNCH,
                                    .stream = launch->stream,
                                    .fixed = launch->fixed != FALSE,
                                    .jitter = launch->jitter != FALSE,
                                    .time = launch->time,
                                    .host = launch->host,
                                    .issue = launch_issue_delay (launch),
-                                   .label = launch->label });
+                                   .label = launch->label };
 }
 
 void
@@ -110,7 +116,7 @@ program_collective (Program *program, const CollectiveLaunch *launch)
   g_assert (launch->stream < program->n_streams);
   g_assert (launch->communicator < program->n_communicators);
   g_assert (launch->host >= 0 && launch->bytes >= 0);
-  append (program, &(Instruction){ .kind = PROGRAM_COLLECTIVE,
+  *next (program) = (Instruction){ .kind = PROGRAM_COLLECTIVE,
                                    .stream = launch->stream,
                                    .communicator = launch->communicator,
                                    .detail = (guint8)launch->kind,
@@ -120,21 +126,22 @@ program_collective (Program *program, const CollectiveLaunch *launch)
                                    .host = launch->host,
                                    .issue = launch->host,
                                    .bytes = launch->bytes,
-                                   .label = launch->label });
+                                   .label = launch->label };
 }
 
 void
 program_record (Program *program, EventId event, StreamId stream)
 {
-  g_assert (event < program->n_events && stream < program->n_streams);
-  append (program, &(Instruction){ .kind = PROGRAM_RECORD, .stream = stream, .id = event });
+  g_assert (event < program_n_events (program) && stream < program->n_streams);
+  program->recorded->data[event] = TRUE;
+  *next (program) = (Instruction){ .kind = PROGRAM_RECORD, .stream = stream, .id = event };
 }
 
 void
 program_stream_wait (Program *program, StreamId stream, EventId event)
 {
-  g_assert (event < program->n_events && stream < program->n_streams);
-  append (program, &(Instruction){ .kind = PROGRAM_STREAM_WAIT, .stream = stream, .id = event });
+  g_assert (is_recorded (program, event) && stream < program->n_streams);
+  *next (program) = (Instruction){ .kind = PROGRAM_STREAM_WAIT, .stream = stream, .id = event };
 }
 
 void
@@ -147,9 +154,9 @@ program_stream_wait_stream (Program *program, StreamId stream, StreamId other)
 void
 program_host_wait (Program *program, EventId event, SimTime wakeup, TimelineLabel label)
 {
-  g_assert (event < program->n_events && wakeup >= 0);
-  append (program,
-          &(Instruction){ .kind = PROGRAM_HOST_WAIT, .id = event, .time = wakeup, .label = label });
+  g_assert (is_recorded (program, event) && wakeup >= 0);
+  *next (program)
+      = (Instruction){ .kind = PROGRAM_HOST_WAIT, .id = event, .time = wakeup, .label = label };
 }
 
 void
@@ -157,13 +164,13 @@ program_host_busy (Program *program, SimTime time)
 {
   g_assert (time >= 0);
   if (time > 0)
-    append (program, &(Instruction){ .kind = PROGRAM_HOST_BUSY, .host = time });
+    *next (program) = (Instruction){ .kind = PROGRAM_HOST_BUSY, .host = time };
 }
 
 void
 program_host_delay (Program *program)
 {
-  append (program, &(Instruction){ .kind = PROGRAM_HOST_DELAY });
+  *next (program) = (Instruction){ .kind = PROGRAM_HOST_DELAY };
 }
 
 BufferId
@@ -172,12 +179,12 @@ program_alloc (Program *program, StreamId pool, MemoryKind kind, gint64 bytes, g
   guint32 index = program->n_instructions;
 
   g_assert (pool < program->n_streams && bytes >= 0);
-  append (program, &(Instruction){ .kind = PROGRAM_ALLOC,
+  *next (program) = (Instruction){ .kind = PROGRAM_ALLOC,
                                    .stream = pool,
                                    .detail = (guint8)kind,
                                    .id = program->n_buffers,
                                    .bytes = bytes,
-                                   .label = { .unit = unit } });
+                                   .label = { .unit = unit } };
   if (program->n_buffers == program->buffer_room)
     program->buffers = g_renew (guint32, program->buffers, program->buffer_room *= 2);
   program->buffers[program->n_buffers] = index;
@@ -187,26 +194,27 @@ program_alloc (Program *program, StreamId pool, MemoryKind kind, gint64 bytes, g
 void
 program_free_buffer (Program *program, BufferId buffer, guint32 used_by)
 {
-  g_assert (buffer < program->n_buffers);
-  Instruction instruction = program->instructions[program->buffers[buffer]];
+  g_assert (buffer < program->n_buffers && program->buffers[buffer] != INSTRUCTION_NONE);
+  Instruction *instruction = next (program);
 
-  instruction.kind = PROGRAM_FREE;
-  instruction.used_by = used_by;
-  append (program, &instruction);
+  *instruction = program->instructions[program->buffers[buffer]];
+  instruction->kind = PROGRAM_FREE;
+  instruction->used_by = used_by;
+  program->buffers[buffer] = INSTRUCTION_NONE;
 }
 
 void
 program_end_of_load (Program *program)
 {
-  append (program, &(Instruction){ .kind = PROGRAM_END_OF_LOAD });
+  *next (program) = (Instruction){ .kind = PROGRAM_END_OF_LOAD };
 }
 
 void
 program_end_of_step (Program *program, StreamId compute)
 {
   g_assert (compute < program->n_streams);
-  append (program,
-          &(Instruction){ .kind = PROGRAM_END_OF_STEP, .stream = compute, .id = program->n_steps });
+  *next (program)
+      = (Instruction){ .kind = PROGRAM_END_OF_STEP, .stream = compute, .id = program->n_steps };
   program->n_steps++;
 }
 
@@ -216,112 +224,10 @@ program_n_instructions (const Program *program)
   return program->n_instructions;
 }
 
-/* ---- sealing ---- */
-
-static gboolean
-runs_on_stream (const Instruction *instruction)
-{
-  switch ((InstructionKind)instruction->kind)
-    {
-    case PROGRAM_LAUNCH:
-    case PROGRAM_COLLECTIVE:
-    case PROGRAM_RECORD:
-    case PROGRAM_STREAM_WAIT:
-    case PROGRAM_END_OF_STEP:
-      return TRUE;
-    case PROGRAM_HOST_WAIT:
-    case PROGRAM_HOST_BUSY:
-    case PROGRAM_HOST_DELAY:
-    case PROGRAM_ALLOC:
-    case PROGRAM_FREE:
-    case PROGRAM_END_OF_LOAD:
-    case N_INSTRUCTIONS:
-      break;
-    }
-  return FALSE;
-}
-
-/* Room for what each stream runs. */
-static void
-make_streams (Program *program)
-{
-  guint32 n[MAX_STREAMS] = { 0 };
-
-  for (guint32 i = 0; i < program->n_instructions; i++)
-    if (runs_on_stream (&program->instructions[i]))
-      n[program->instructions[i].stream]++;
-  for (guint i = 0; i < program->n_streams; i++)
-    program->streams[i].order = g_new (guint32, n[i] + 1);
-}
-
-static void
-put_on_stream (Program *program, const Instruction *instruction, guint32 index)
-{
-  ProgramStream *stream = &program->streams[instruction->stream];
-
-  program->position[index] = stream->n_order;
-  stream->order[stream->n_order++] = index;
-}
-
-/* Ties every wait to the recording it means: the latest before it. */
-static void
-tie_events (Instruction *instruction, guint32 index, guint32 *latest)
-{
-  if (instruction->kind == PROGRAM_RECORD)
-    latest[instruction->id] = index;
-  if (instruction->kind == PROGRAM_STREAM_WAIT || instruction->kind == PROGRAM_HOST_WAIT)
-    {
-      instruction->source = latest[instruction->id];
-      g_assert (instruction->source != INSTRUCTION_NONE);
-    }
-}
-
-static void
-check_buffer (const Instruction *instruction, gboolean *live)
-{
-  if (instruction->kind == PROGRAM_ALLOC)
-    live[instruction->id] = TRUE;
-  if (instruction->kind == PROGRAM_FREE)
-    {
-      g_assert (live[instruction->id]);
-      live[instruction->id] = FALSE;
-    }
-}
-
 void
 program_seal (Program *program, guint n_warmup_steps)
 {
-  guint n = program->n_instructions;
-  g_autofree guint32 *latest = g_new (guint32, program->n_events);
-  g_autofree gboolean *live = g_new0 (gboolean, program->n_buffers + 1);
-  guint32 turns[MAX_COMMUNICATORS] = { 0 };
-  guint32 n_launched = 0;
-  SimTime host = 0;
-
   g_assert (!program->sealed && n_warmup_steps < program->n_steps);
-  memset (latest, 0xff, program->n_events * sizeof (guint32));
-  make_streams (program);
-  program->position = g_new0 (guint32, n);
-  program->turn = g_new0 (guint32, n);
-  program->launch_order = g_new0 (guint32, n);
-  for (guint32 i = 0; i < n; i++)
-    {
-      Instruction *instruction = &program->instructions[i];
-
-      instruction->segment = program->n_host_waits;
-      instruction->host_before = host;
-      host += instruction->host;
-      tie_events (instruction, i, latest);
-      check_buffer (instruction, live);
-      if (runs_on_stream (instruction))
-        put_on_stream (program, instruction, i);
-      if (instruction->kind == PROGRAM_COLLECTIVE)
-        program->turn[i] = turns[instruction->communicator]++;
-      if (instruction->kind == PROGRAM_LAUNCH || instruction->kind == PROGRAM_COLLECTIVE)
-        program->launch_order[i] = n_launched++;
-      if (instruction->kind == PROGRAM_HOST_WAIT || instruction->kind == PROGRAM_HOST_DELAY)
-        program->n_host_waits++;
-    }
   program->n_warmup_steps = n_warmup_steps;
   program->sealed = TRUE;
 }

@@ -108,8 +108,8 @@ void program_end_of_load (Program *program);
 /* The step ends when @compute has done all that was enqueued. */
 void program_end_of_step (Program *program, StreamId compute);
 
-/* Checks the whole (events recorded before they are waited for, buffers freed once)
- * and lays it out for the executors. Aborts on a writer's mistake. */
+/* Nothing is written any more. What is written is checked as it comes (events recorded before they
+ * are waited for, buffers freed once): a writer's mistake aborts. */
 void program_seal (Program *program, guint n_warmup_steps);
 
 guint program_n_instructions (const Program *program);

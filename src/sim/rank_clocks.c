@@ -28,10 +28,11 @@ typedef struct
 {
   guint32 instruction;
   guint32 turn;            /* of a collective on its communicator */
+  guint32 launch_order;    /* of a LAUNCH or COLLECTIVE among all of them */
   guint32 source_position; /* of a wait: the recording it means, in its stream's order */
-  guint32 segment;
-  SimTime enqueued; /* by a host that never had to wait */
-  guint8 kind;      /* InstructionKind */
+  guint32 segment;         /* host waits and delays before it in the program */
+  SimTime enqueued;        /* by a host that never had to wait */
+  guint8 kind;             /* InstructionKind */
   guint8 source_stream;
   guint8 communicator;
 } Work;
@@ -72,60 +73,119 @@ struct _RankClocks
 
 /* ---- laying out and tearing down ---- */
 
-static void
-lay_out_streams (RankClocks *clocks)
+/* Where an event was recorded last, so far. */
+typedef struct
 {
-  const Program *program = clocks->program;
+  guint32 position;
+  guint8 stream;
+} Recording;
 
-  for (guint i = 0; i < clocks->n_streams; i++)
+static gboolean
+is_on_stream (const Instruction *instruction)
+{
+  switch ((InstructionKind)instruction->kind)
     {
-      const ProgramStream *stream = &program->streams[i];
-
-      clocks->n_work[i] = stream->n_order;
-      clocks->work[i] = g_new (Work, stream->n_order + 1);
-      for (guint32 k = 0; k < stream->n_order; k++)
-        {
-          guint32 index = stream->order[k];
-          const Instruction *from = &clocks->prepared->instructions[index];
-          gboolean waits = from->kind == PROGRAM_STREAM_WAIT;
-
-          clocks->work[i][k] = (Work){
-            .instruction = index,
-            .turn = program->turn[index],
-            .source_position = waits ? program->position[from->source] : 0,
-            .source_stream = waits ? clocks->prepared->instructions[from->source].stream : 0,
-            .segment = from->segment,
-            .enqueued = from->host_before + from->issue,
-            .kind = from->kind,
-            .communicator = from->communicator,
-          };
-        }
+    case PROGRAM_LAUNCH:
+    case PROGRAM_COLLECTIVE:
+    case PROGRAM_RECORD:
+    case PROGRAM_STREAM_WAIT:
+    case PROGRAM_END_OF_STEP:
+      return TRUE;
+    case PROGRAM_HOST_WAIT:
+    case PROGRAM_HOST_BUSY:
+    case PROGRAM_HOST_DELAY:
+    case PROGRAM_ALLOC:
+    case PROGRAM_FREE:
+    case PROGRAM_END_OF_LOAD:
+    case N_INSTRUCTIONS:
+      break;
     }
+  return FALSE;
+}
+
+static gboolean
+may_hold_up_host (const Instruction *instruction)
+{
+  return instruction->kind == PROGRAM_HOST_WAIT || instruction->kind == PROGRAM_HOST_DELAY;
 }
 
 static void
-lay_out_waits (RankClocks *clocks)
+make_room (RankClocks *clocks)
 {
   const Prepared *prepared = clocks->prepared;
-  guint n = 0;
+  guint32 n[MAX_STREAMS] = { 0 };
+  guint n_waits = 0;
 
-  clocks->waits = g_new0 (HostWait, clocks->n_waits + 1);
+  for (guint32 i = 0; i < prepared->n; i++)
+    if (is_on_stream (&prepared->instructions[i]))
+      n[prepared->instructions[i].stream]++;
+    else
+      n_waits += may_hold_up_host (&prepared->instructions[i]);
+  for (guint i = 0; i < clocks->n_streams; i++)
+    clocks->work[i] = g_new (Work, n[i] + 1);
+  clocks->waits = g_new0 (HostWait, n_waits + 1);
+}
+
+static void
+add_work (RankClocks *clocks, guint32 index, SimTime host, Recording meant, guint32 turn,
+          guint32 launch_order)
+{
+  const Instruction *from = &clocks->prepared->instructions[index];
+
+  clocks->work[from->stream][clocks->n_work[from->stream]++]
+      = (Work){ .instruction = index,
+                .turn = turn,
+                .launch_order = launch_order,
+                .source_position = meant.position,
+                .source_stream = meant.stream,
+                .segment = clocks->n_waits,
+                .enqueued = host + from->issue,
+                .kind = from->kind,
+                .communicator = from->communicator };
+}
+
+static void
+add_wait (RankClocks *clocks, guint32 index, SimTime host, Recording meant)
+{
+  const Instruction *from = &clocks->prepared->instructions[index];
+
+  clocks->waits[clocks->n_waits++] = (HostWait){ .instruction = index,
+                                                 .source_position = meant.position,
+                                                 .source_stream = meant.stream,
+                                                 .host_before = host,
+                                                 .wakeup = from->time,
+                                                 .is_delay = from->kind == PROGRAM_HOST_DELAY };
+}
+
+static void
+lay_out (RankClocks *clocks)
+{
+  const Prepared *prepared = clocks->prepared;
+  g_autofree Recording *latest = g_new0 (Recording, program_n_events (prepared->program));
+  guint32 turns[MAX_COMMUNICATORS] = { 0 };
+  guint32 n_launched = 0;
+  SimTime host = 0;
+
+  make_room (clocks);
   for (guint32 i = 0; i < prepared->n; i++)
     {
       const Instruction *from = &prepared->instructions[i];
 
-      if (from->kind == PROGRAM_HOST_DELAY)
-        clocks->waits[n++] = (HostWait){ .instruction = i, .is_delay = TRUE };
-      if (from->kind == PROGRAM_HOST_WAIT)
-        clocks->waits[n++] = (HostWait){
-          .instruction = i,
-          .source_position = clocks->program->position[from->source],
-          .source_stream = prepared->instructions[from->source].stream,
-          .host_before = from->host_before,
-          .wakeup = from->time,
-        };
+      if (from->kind == PROGRAM_RECORD)
+        latest[from->id] = (Recording){ clocks->n_work[from->stream], from->stream };
+      if (may_hold_up_host (from))
+        add_wait (clocks, i, host, latest[from->id]);
+      else if (from->kind == PROGRAM_COLLECTIVE)
+        add_work (clocks, i, host, latest[0], turns[from->communicator]++, n_launched++);
+      else if (from->kind == PROGRAM_LAUNCH)
+        add_work (clocks, i, host, latest[0], 0, n_launched++);
+      else if (from->kind == PROGRAM_END_OF_STEP)
+        add_work (clocks, i, host, latest[0], 0, 0);
+      else if (is_on_stream (from))
+        add_work (clocks, i, host, latest[from->id], 0, 0);
+      host += from->host;
     }
-  clocks->waits[n].instruction = prepared->n;
+  clocks->waits[clocks->n_waits].instruction = prepared->n;
 }
 
 static void move_rank (RankClocks *clocks, guint slot, SimTime now);
@@ -143,10 +203,8 @@ rank_clocks_new (const Prepared *prepared, guint first, guint n, RunTimes *times
   clocks->n = n;
   clocks->n_streams = program->n_streams;
   clocks->n_communicators = program->n_communicators;
-  clocks->n_waits = program->n_host_waits;
   clocks->times = times;
-  lay_out_streams (clocks);
-  lay_out_waits (clocks);
+  lay_out (clocks);
   clocks->streams = g_new0 (Stream, (gsize)n * clocks->n_streams + 1);
   clocks->turns = g_new0 (guint32, (gsize)n * clocks->n_communicators + 1);
   clocks->wait_at = g_new0 (guint32, n);
@@ -318,10 +376,9 @@ step_ends (const RankClocks *clocks, guint slot, guint32 index, SimTime now)
 
 /* One hardware queue: nothing starts before all that was launched before it has. */
 static gboolean
-is_behind_in_queue (const RankClocks *clocks, guint slot, guint32 index)
+is_behind_in_queue (const RankClocks *clocks, guint slot, const Work *work)
 {
-  return clocks->program->single_queue
-         && clocks->program->launch_order[index] != clocks->launched[slot];
+  return clocks->program->single_queue && work->launch_order != clocks->launched[slot];
 }
 
 /* Tries a kernel or collective; the stream never gets past it at once. */
@@ -332,7 +389,7 @@ try_to_start (RankClocks *clocks, guint slot, Stream *stream, const Work *work, 
 
   if (work->kind == PROGRAM_COLLECTIVE && turns_of (clocks, slot)[work->communicator] != work->turn)
     return;
-  if (is_behind_in_queue (clocks, slot, work->instruction))
+  if (is_behind_in_queue (clocks, slot, work))
     return;
   if (enqueued > now)
     {

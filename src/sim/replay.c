@@ -48,6 +48,13 @@ behind_queue (Replay *replay, Taken last)
   return last;
 }
 
+static SimTime
+kernel_time (const Replay *replay, guint32 index)
+{
+  return replay->observation != NULL ? replay->observation->times[index]
+                                     : prepared_kernel_time (replay->prepared, index, 0);
+}
+
 static Taken
 host_taken (const Replay *replay, SimTime until)
 {
@@ -60,7 +67,7 @@ launch (Replay *replay, const Instruction *instruction, guint32 index)
   Taken *stream = &replay->streams[instruction->stream];
   Taken last = behind_queue (
       replay, later (*stream, host_taken (replay, replay->host + instruction->issue)));
-  SimTime end = last.until + replay->observation->times[index];
+  SimTime end = last.until + kernel_time (replay, index);
   const ProgramStream *where = &replay->prepared->program->streams[instruction->stream];
 
   replay->host += instruction->host;
@@ -82,22 +89,24 @@ collective (Replay *replay, const Instruction *instruction, guint32 index)
   Taken *communicator = &replay->communicators[instruction->communicator];
   const ProgramCommunicator *where
       = &replay->prepared->program->communicators[instruction->communicator];
-  SimTime end = replay->observation->times[index];
 
   replay->host += instruction->host;
   Taken last = behind_queue (
       replay, later (later (*communicator, *stream), host_taken (replay, replay->host)));
-  g_assert (replay->observation->met[index] >= last.until);
-  guint32 record
-      = add_record (replay, &(TimelineRecord){ .start = last.until,
-                                               .end = end,
-                                               .bytes = instruction->bytes,
-                                               .label = instruction->label,
-                                               .waited_for = last.record,
-                                               .waited_why = (guint8)last.why,
-                                               .lane = (guint8)where->lane,
-                                               .stream = instruction->stream,
-                                               .peers_from = replay->observation->met[index] });
+  const SimTime met = replay->observation != NULL ? replay->observation->met[index] : last.until;
+  g_assert (met >= last.until);
+  const SimTime end = replay->observation != NULL
+                          ? replay->observation->times[index]
+                          : met + prepared_collective_time (replay->prepared, index, 0);
+  guint32 record = add_record (replay, &(TimelineRecord){ .start = last.until,
+                                                          .end = end,
+                                                          .bytes = instruction->bytes,
+                                                          .label = instruction->label,
+                                                          .waited_for = last.record,
+                                                          .waited_why = (guint8)last.why,
+                                                          .lane = (guint8)where->lane,
+                                                          .stream = instruction->stream,
+                                                          .peers_from = met });
   *stream = (Taken){ end, record, WAITED_FOR_STREAM };
   *communicator = (Taken){ end, record, WAITED_FOR_COMMUNICATOR };
 }
@@ -196,7 +205,7 @@ replay_instruction (Replay *replay, guint32 index)
       break;
     case PROGRAM_HOST_DELAY:
       if (replay->prepared->host_delay != NULL)
-        replay->host += replay->prepared->host_delay[replay->observation->rank];
+        replay->host += replay->prepared->host_delay[replay->timeline->rank];
       break;
     case PROGRAM_ALLOC:
     case PROGRAM_FREE:
@@ -250,13 +259,13 @@ replay_record (const Prepared *prepared, const Observation *observation)
                     .timeline = timeline_new (),
                     .host_record = RECORD_NONE,
                     .queue = nothing,
-                    .events = g_new (Taken, program->n_events) };
+                    .events = g_new (Taken, program_n_events (program)) };
 
   for (guint i = 0; i < MAX_STREAMS; i++)
     replay.streams[i] = nothing;
   for (guint i = 0; i < MAX_COMMUNICATORS; i++)
     replay.communicators[i] = nothing;
-  replay.timeline->rank = observation->rank;
+  replay.timeline->rank = observation != NULL ? observation->rank : 0;
   replay.timeline->n_warmup_steps = program->n_warmup_steps;
   for (guint i = 0; i < program->n_streams; i++)
     g_ptr_array_add (replay.timeline->stream_names, g_strdup (program->streams[i].name));
