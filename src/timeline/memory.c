@@ -4,6 +4,11 @@
 
 #include "timeline/memory.h"
 
+/* How closely it is said what a run that does not fit needs: within 1 %, by halving what it may
+ * be, but no more often than this. */
+#define CAPACITIES_TRIED  6
+#define CAPACITY_ACCURACY 0.01
+
 void
 memory_level_apply (MemoryLevel *level, const MemoryChange *change)
 {
@@ -99,8 +104,41 @@ play (const Timeline *timeline, const AllocatorRules *rules, MemoryUse *use)
     use->reserved_by_pool[i] = allocator_reserved_of (allocator, i);
 }
 
-/* What the job would like to reserve; where that is more than there is, what it gets
- * by with. Out of memory, the wish stands: it says how much there would have to be. */
+static void
+take_reserved (MemoryUse *use, const MemoryUse *from)
+{
+  use->reserved = from->reserved;
+  memcpy (use->reserved_by_pool, from->reserved_by_pool, sizeof use->reserved_by_pool);
+}
+
+static gboolean
+is_close (gint64 too_little, gint64 enough)
+{
+  return (double)(enough - too_little) <= CAPACITY_ACCURACY * (double)enough;
+}
+
+/* Between what was allocated, at least, and what was reserved without a limit. A job that fits
+ * gets by with as much as it then reserved: asked for no more, the allocator does the same. */
+static void
+find_least_capacity (const Timeline *timeline, const AllocatorRules *rules, MemoryUse *use)
+{
+  gint64 too_little = MAX (rules->capacity_bytes, use->peaks[use->phase].allocated - 1);
+  AllocatorRules tried = *rules;
+  MemoryUse with_it = { 0 };
+
+  for (guint i = 0; i < CAPACITIES_TRIED && !is_close (too_little, use->reserved); i++)
+    {
+      tried.capacity_bytes = too_little + (use->reserved - too_little) / 2;
+      play (timeline, &tried, &with_it);
+      if (with_it.out_of_memory)
+        too_little = tried.capacity_bytes;
+      else
+        take_reserved (use, &with_it);
+    }
+}
+
+/* What the job would like to reserve; where that is more than there is, what it gets by with,
+ * here or, out of memory, on a larger GPU. */
 static void
 measure_reserved (const Timeline *timeline, const AllocatorRules *rules, MemoryUse *use)
 {
@@ -115,9 +153,9 @@ measure_reserved (const Timeline *timeline, const AllocatorRules *rules, MemoryU
   use->retries = limited.retries;
   use->out_of_memory = limited.out_of_memory;
   if (limited.out_of_memory)
-    return;
-  use->reserved = limited.reserved;
-  memcpy (use->reserved_by_pool, limited.reserved_by_pool, sizeof use->reserved_by_pool);
+    find_least_capacity (timeline, rules, use);
+  else
+    take_reserved (use, &limited);
 }
 
 void

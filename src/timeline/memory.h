@@ -42,7 +42,9 @@ typedef struct
   /* Of the last step: how often the allocator waited for the device and gave back
    * what it had cached, because all that @rules allow was reserved. */
   guint retries;
-  gboolean out_of_memory; /* even that did not help; @reserved is what there would have to be */
+  /* Even that did not help. @reserved is then the least with which it would, within 1 % or a 64th
+   * of what it reserves beyond what it allocates where nothing limits it. */
+  gboolean out_of_memory;
 } MemoryUse;
 
 void memory_measure (const Timeline *timeline, const AllocatorRules *rules, MemoryUse *use);
