@@ -312,7 +312,7 @@ static const OptionRow option_rows[] = {
   { OPTION_PLAN, { "find", 0, VALUE, (gpointer) options_take_find,
                    "The largest micro_batch or seq_len, or fewest nodes", "WHAT" } },
   { OPTION_CHECK, { "trainer", 0, VALUE, (gpointer) options_take_source,
-                    "The Trainer's arguments that go with the file", "FILE" } },
+                    "The Trainer's arguments or fsdp_config, laid over the file", "FILE" } },
   { OPTION_CHECK, { "model", 0, VALUE, (gpointer) options_take_source,
                     "The model: a config.json, a model file or a shipped name", "MODEL" } },
   { OPTION_CHECK, { "cluster", 0, VALUE, (gpointer) options_take_source,

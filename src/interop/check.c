@@ -51,18 +51,18 @@ tool_of (SettingsKind kind)
   return tools[kind];
 }
 
+/* Which of the two files of the Trainer's, if any, are its arguments and its fsdp_config. */
 static void
-read_trainer_of (const SettingsTree *tree, const CheckContext *context, Check *check)
+read_trainer (const SettingsTree *one, SettingsKind kind_of_one, const SettingsTree *other,
+              Check *check)
 {
-  const SettingsTree *args = context->trainer;
-  const SettingsNode *root = args != NULL ? settings_root (args) : NULL;
-  Job *job = &check->job;
+  const gboolean is_config = kind_of_one == SETTINGS_OF_FSDP_CONFIG;
+  const SettingsTree *args = is_config ? other : one;
+  const SettingsTree *config = is_config ? one : other;
 
-  job->is_fsdp = FALSE;
-  if (check->kind == SETTINGS_OF_FSDP_CONFIG)
-    trainer_read (args, root, tree, settings_root (tree), job, check->findings, check->unsupported);
-  else
-    trainer_read (tree, settings_root (tree), NULL, NULL, job, check->findings, check->unsupported);
+  trainer_read (args, args != NULL ? settings_root (args) : NULL, config,
+                config != NULL ? settings_root (config) : NULL, &check->job, check->findings,
+                check->unsupported);
 }
 
 static void
@@ -75,12 +75,12 @@ read_settings (const SettingsTree *tree, const CheckContext *context, Check *che
     case SETTINGS_OF_ACCELERATE:
       accelerate_read (tree, job, check->findings, check->unsupported);
       if (context->trainer != NULL)
-        trainer_read (context->trainer, settings_root (context->trainer), NULL, NULL, job,
-                      check->findings, check->unsupported);
+        read_trainer (context->trainer, check->trainer_kind, NULL, check);
       break;
     case SETTINGS_OF_TRAINER:
     case SETTINGS_OF_FSDP_CONFIG:
-      read_trainer_of (tree, context, check);
+      job->is_fsdp = FALSE;
+      read_trainer (tree, check->kind, context->trainer, check);
       break;
     case SETTINGS_OF_AXOLOTL:
       axolotl_read (tree, job, check->findings, check->unsupported);
@@ -99,22 +99,58 @@ read_settings (const SettingsTree *tree, const CheckContext *context, Check *che
     }
 }
 
+/* Whether @trainer, of @trainer_kind, can be laid over a file of @kind. */
+static gboolean
+goes_with (SettingsKind kind, const SettingsTree *trainer, SettingsKind trainer_kind,
+           Problems *problems)
+{
+  const Place place = settings_place (trainer, 0, 0);
+  const gboolean is_trainers
+      = trainer_kind == SETTINGS_OF_TRAINER || trainer_kind == SETTINGS_OF_FSDP_CONFIG;
+
+  if (!is_trainers)
+    problems_add (problems, &place, NULL, NULL,
+                  "settings of %s; --trainer takes the Trainer's arguments or its fsdp_config",
+                  settings_kind_words (trainer_kind));
+  else if (kind == trainer_kind)
+    problems_add (problems, &place, NULL, NULL, "both files are %s; --trainer lays %s over them",
+                  settings_kind_words (kind),
+                  kind == SETTINGS_OF_TRAINER ? "an fsdp_config" : "the arguments");
+  else if (kind != SETTINGS_OF_ACCELERATE && kind != SETTINGS_OF_TRAINER
+           && kind != SETTINGS_OF_FSDP_CONFIG)
+    problems_add (
+        problems, &place, NULL, NULL,
+        "--trainer goes with a file of accelerate or of the Trainer, and %s makes its own "
+        "arguments",
+        settings_kind_words (kind));
+  else
+    return TRUE;
+  return FALSE;
+}
+
 gboolean
 check_settings (const SettingsTree *tree, const CheckContext *context, Check *check,
                 Problems *problems)
 {
   const SettingsKind kind = settings_kind (tree, problems);
+  const SettingsKind trainer_kind
+      = context->trainer != NULL ? settings_kind (context->trainer, problems) : SETTINGS_OF_NOBODY;
 
   if (kind == SETTINGS_OF_NOBODY)
     return FALSE;
-  *check = (Check){ .kind = kind, .findings = findings_new (), .unsupported = problems_new () };
+  if (context->trainer != NULL
+      && (trainer_kind == SETTINGS_OF_NOBODY
+          || !goes_with (kind, context->trainer, trainer_kind, problems)))
+    return FALSE;
+  *check = (Check){ .kind = kind,
+                    .trainer_kind = trainer_kind,
+                    .findings = findings_new (),
+                    .unsupported = problems_new () };
   job_init (&check->job, tool_of (kind), &context->versions);
   read_settings (tree, context, check);
   check->job.model_type = context->model_type;
   if (context->model_name != NULL)
     check->job.model_name = context->model_name;
-  if (context->nodes > 0)
-    check->job.machines.value = (gint)context->nodes;
   /* Another program's job: that FSDP is off is no finding of its own. */
   if (check->job.is_fsdp || problems_count (check->unsupported) == 0)
     check_rules (&check->job, context, check->findings);

@@ -8,7 +8,7 @@
 typedef struct
 {
   Versions versions;
-  const SettingsTree *trainer; /* the Trainer's arguments that go with a launcher's file, or NULL */
+  const SettingsTree *trainer; /* the Trainer's file that goes with another one, or NULL */
   const char *model_type;      /* of the model to be trained, or NULL */
   const char *model_name;      /* the same as a name, or NULL */
   guint nodes, n_gpus;         /* of the cluster that it is asked for; 0: as the files say */
@@ -17,6 +17,7 @@ typedef struct
 typedef struct
 {
   SettingsKind kind;
+  SettingsKind trainer_kind; /* of the file beside it; SETTINGS_OF_NOBODY: there is none */
   Job job;
   Findings *findings;
   /* What asks for something that is not modelled: the findings stand, but no costs

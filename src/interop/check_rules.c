@@ -34,6 +34,13 @@ check_versions (const Job *job, Findings *findings)
 
 /* ---- sharding ---- */
 
+/* The lines of accelerate's file that start the whole cluster. */
+static void
+set_size_fix (Finding *finding, const CheckContext *context)
+{
+  finding_set_fix (finding, "num_machines: %u\nnum_processes: %u", context->nodes, context->n_gpus);
+}
+
 static void
 check_ignored_strategy (const Job *job, Findings *findings)
 {
@@ -96,19 +103,29 @@ is_hybrid (const Job *job)
 }
 
 static void
-check_sharding (const Job *job, Findings *findings)
+check_one_process (const Job *job, const CheckContext *context, Findings *findings)
 {
-  const Place processes = job_place (job, &job->processes);
+  const Place place = job_place (job, &job->processes);
+  Finding *finding = findings_add (findings, FINDING_ONE_PROCESS, &place,
+                                   "num_processes 1: nothing is sharded, unless accelerate launch "
+                                   "is given --num_processes.");
+
+  if (context->n_gpus > 1)
+    set_size_fix (finding, context);
+  else
+    finding_set_fix (finding, "num_processes: 8  # the GPUs of all nodes");
+}
+
+static void
+check_sharding (const Job *job, const CheckContext *context, Findings *findings)
+{
   const Place strategy = job_place (job, &job->strategy);
+  const guint nodes = context->nodes > 0 ? context->nodes : (guint)job->machines.value;
   Job wanted = *job;
 
   if (job_is_one_process (job))
-    finding_set_fix (
-        findings_add (findings, FINDING_ONE_PROCESS, &processes,
-                      "num_processes 1: nothing is sharded, unless accelerate launch is "
-                      "given --num_processes."),
-        "num_processes: 8  # the GPUs of all nodes");
-  else if (is_hybrid (job) && job->machines.value == 1 && job->tool == TOOL_ACCELERATE)
+    check_one_process (job, context, findings);
+  else if (is_hybrid (job) && nodes == 1 && job->tool == TOOL_ACCELERATE)
     {
       g_autofree char *line = check_fsdp_line (job, "sharding_strategy", "FULL_SHARD");
       Finding *finding = findings_add (
@@ -246,17 +263,23 @@ check_versions_of_forward (const Job *job, Findings *findings)
 }
 
 static void
-check_gpus (const Job *job, const CheckContext *context, Findings *findings)
+check_size (const Job *job, const CheckContext *context, Findings *findings)
 {
-  const Place place = job_place (job, &job->processes);
+  const gboolean other_machines
+      = job->machines.tree != NULL && (guint)job->machines.value != context->nodes;
+  const gboolean other_gpus
+      = job->processes.tree != NULL && (guint)job->processes.value != context->n_gpus;
+  const Place place = job_place (job, other_gpus ? &job->processes : &job->machines);
 
-  if (context->n_gpus == 0 || job->processes.tree == NULL
-      || (guint)job->processes.value == context->n_gpus)
+  if (context->n_gpus == 0 || job_is_one_process (job) || !(other_gpus || other_machines))
     return;
-  finding_set_fix (findings_add (findings, FINDING_OTHER_GPUS, &place,
-                                 "num_processes %d, but the cluster has %u GPUs.",
-                                 job->processes.value, context->n_gpus),
-                   "num_processes: %u", context->n_gpus);
+  set_size_fix (other_gpus ? findings_add (findings, FINDING_OTHER_GPUS, &place,
+                                           "num_processes %d, but the cluster has %u GPUs.",
+                                           job->processes.value, context->n_gpus)
+                           : findings_add (findings, FINDING_OTHER_GPUS, &place,
+                                           "num_machines %d, but the cluster has %u nodes.",
+                                           job->machines.value, context->nodes),
+                context);
 }
 
 void
@@ -270,7 +293,7 @@ check_rules (const Job *job, const CheckContext *context, Findings *findings)
       return;
     }
   check_versions (job, findings);
-  check_sharding (job, findings);
+  check_sharding (job, context, findings);
   check_root (job, findings);
   check_wrapping (job, findings);
   check_prefetch (job, findings);
@@ -280,5 +303,5 @@ check_rules (const Job *job, const CheckContext *context, Findings *findings)
   check_compile (job, findings);
   check_precision (job, findings);
   check_versions_of_forward (job, findings);
-  check_gpus (job, context, findings);
+  check_size (job, context, findings);
 }

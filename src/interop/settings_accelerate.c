@@ -83,8 +83,7 @@ refuse_degree (const SettingsTree *tree, const SettingsNode *map, const char *ke
   if (member == NULL || !settings_is_count (member->value, &degree) || degree <= 1)
     return;
   place = settings_place (tree, member->value->line, member->value->column);
-  problems_add (unsupported, &place, NULL, key,
-                "%s parallelism is not modelled, so no costs are simulated", what);
+  problems_add (unsupported, &place, NULL, key, "%s parallelism is not modelled", what);
 }
 
 static void

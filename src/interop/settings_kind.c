@@ -202,6 +202,15 @@ is_fsdp_config (const SettingsNode *root)
   return FALSE;
 }
 
+/* A flag such as bf16; DeepSpeed's of that name are maps. */
+static gboolean
+has_flag (const SettingsNode *root, const char *key)
+{
+  const SettingsMember *member = settings_find (root, key);
+
+  return member != NULL && member->value->kind != NODE_MAP;
+}
+
 static gboolean
 is_torchtune (const SettingsNode *root)
 {
@@ -227,9 +236,11 @@ settings_kind (const SettingsTree *tree, Problems *problems)
                                       "gradient_accumulation_steps",
                                       "model_name_or_path",
                                       "learning_rate",
+                                      "num_train_epochs",
+                                      "per_device_eval_batch_size",
+                                      "torch_compile",
                                       NULL };
   const SettingsNode *root = settings_root (tree);
-  const SettingsMember *fsdp = settings_find (root, "fsdp");
   const gboolean is_deepspeed
       = has (root, "zero_optimization") || has (root, "train_micro_batch_size_per_gpu");
 
@@ -245,7 +256,8 @@ settings_kind (const SettingsTree *tree, Problems *problems)
     return SETTINGS_OF_FOUNDRY;
   if (is_deepspeed || has (root, "model_type") || has (root, "architectures"))
     return refuse_other (tree, problems);
-  if (has_any (root, args) || (fsdp != NULL && fsdp->value->kind != NODE_MAP))
+  if (has_any (root, args) || has_flag (root, "fsdp") || has_flag (root, "bf16")
+      || has_flag (root, "fp16"))
     return SETTINGS_OF_TRAINER;
   if (is_fsdp_config (root))
     return SETTINGS_OF_FSDP_CONFIG;

@@ -33,7 +33,8 @@ finding_clear (gpointer data)
 void
 checked_file_init (CheckedFile *file)
 {
-  *file = (CheckedFile){ .findings = g_array_new (FALSE, FALSE, sizeof (CheckedFinding)) };
+  *file = (CheckedFile){ .is_modelled = TRUE,
+                         .findings = g_array_new (FALSE, FALSE, sizeof (CheckedFinding)) };
   g_array_set_clear_func (file->findings, finding_clear);
 }
 
@@ -63,7 +64,7 @@ checked_file_is_sound (const CheckedFile *file)
   for (guint i = 0; i < file->findings->len; i++)
     if (g_array_index (file->findings, CheckedFinding, i).counts)
       return FALSE;
-  return TRUE;
+  return file->is_modelled;
 }
 
 /* ---- rows ---- */
@@ -161,6 +162,7 @@ add_way (JsonBuilder *builder, const CheckedWay *way, const Figures *now)
   json_member_number (builder, "tokens_per_s_per_gpu", figures->tokens_per_s_per_gpu);
   if (now != figures)
     json_member_number (builder, "throughput_delta_percent", checked_gain_percent (now, figures));
+  json_member_number (builder, "mfu_percent", figures->mfu_percent);
   json_member_number (builder, "exposed_comm_s", figures->exposed_comm_s);
   json_member_count (builder, "all_gathers",
                      figures->all.all_gathers_forward + figures->all.all_gathers_backward);

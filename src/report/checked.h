@@ -26,12 +26,13 @@ typedef struct
 typedef struct
 {
   char *file;
-  char *kind;       /* "accelerate's launcher" */
-  char *versions;   /* "torch 2.8, transformers 4.55, accelerate 1.10" */
-  char *job;        /* what the costs are those of, in words; NULL where there are none */
-  char *no_costs;   /* why not; or NULL */
-  CheckedWay now;   /* the job as it is; simulated where job is not NULL */
-  GArray *findings; /* CheckedFinding */
+  char *kind;           /* "accelerate's launcher" */
+  char *versions;       /* "Judged for torch 2.8, transformers 4.55, accelerate 1.10."; or NULL */
+  gboolean is_modelled; /* FALSE: a part of it is not, and so not judged */
+  char *job;            /* what the costs are those of, in words; NULL where there are none */
+  char *no_costs;       /* why not; or NULL */
+  CheckedWay now;       /* the job as it is; simulated where job is not NULL */
+  GArray *findings;     /* CheckedFinding */
 } CheckedFile;
 
 void checked_file_init (CheckedFile *file);
@@ -39,7 +40,7 @@ void checked_file_clear (CheckedFile *file);
 void checked_finding_init (CheckedFinding *finding);
 /* Throughput that @then has more than @now; NaN where one did not run. */
 double checked_gain_percent (const Figures *now, const Figures *then);
-/* Whether no finding counts. */
+/* Whether all of it was judged and no finding counts. */
 gboolean checked_file_is_sound (const CheckedFile *file);
 
 /* @files: CheckedFile *. The callers free the texts. */

@@ -65,15 +65,20 @@ add_gain (TextTable *table, const Figures *now, const Figures *then)
   text_table_add (table, number);
 }
 
+/* Beside other ways (@gains) a column says what each gains, alone what the job makes of its GPUs.
+ */
 static void
-add_way (TextTable *table, const CheckedWay *way, const Figures *now)
+add_way (TextTable *table, const CheckedWay *way, const Figures *now, gboolean gains)
 {
   const Figures *figures = &way->figures;
 
   text_table_add (table, way->label);
   add_number (table, figures, 1, figures->step_time_s * 1000);
   add_number (table, figures, 0, figures->tokens_per_s_per_gpu);
-  add_gain (table, now, figures);
+  if (gains)
+    add_gain (table, now, figures);
+  else
+    add_number (table, figures, 1, figures->mfu_percent);
   add_number (table, figures, 0,
               figures->all.all_gathers_forward + figures->all.all_gathers_backward);
   add_number (table, figures, 1, figures->exposed_comm_s * 1000);
@@ -82,21 +87,39 @@ add_way (TextTable *table, const CheckedWay *way, const Figures *now)
 }
 
 static void
-append_costs (GString *text, const CheckedFile *file, const CheckedFinding *finding)
+append_reason (GString *text, const CheckedWay *way, guint indent)
 {
-  static const char *const head[]
-      = { "", "step ms", "tokens/s per GPU", "%", "all-gathers", "exposed ms", "peak GiB", "fits" };
+  const char *reason = way->figures.reason;
+
+  if (figures_did_run (&way->figures) || reason == NULL || *reason == '\0')
+    return;
+  g_string_append_printf (text, "%*s%s: ", (int)indent, "", way->label);
+  text_append_wrapped (text, reason, indent + 2);
+}
+
+/* The job as it is, and @ways beside it. */
+static void
+append_costs (GString *text, const CheckedFile *file, const GArray *ways, guint indent)
+{
+  const gboolean gains = ways->len > 0;
+  const char *const head[] = {
+    "",         "step ms", "tokens/s per GPU", gains ? "%" : "MFU %", "all-gathers", "exposed ms",
+    "peak GiB", "fits"
+  };
   g_autoptr (TextTable) table = text_table_new (G_N_ELEMENTS (head));
   g_autoptr (GString) rows = g_string_new (NULL);
 
   for (guint i = 0; i < G_N_ELEMENTS (head); i++)
     text_table_add (table, head[i]);
-  add_way (table, &file->now, &file->now.figures);
-  for (guint w = 0; w < finding->ways->len; w++)
-    add_way (table, &g_array_index (finding->ways, CheckedWay, w), &file->now.figures);
+  add_way (table, &file->now, &file->now.figures, gains);
+  for (guint w = 0; w < ways->len; w++)
+    add_way (table, &g_array_index (ways, CheckedWay, w), &file->now.figures, gains);
   text_table_render (table, rows);
   g_strchomp (rows->str);
-  append_lines (text, rows->str, 2);
+  append_lines (text, rows->str, indent);
+  append_reason (text, &file->now, indent);
+  for (guint w = 0; w < ways->len; w++)
+    append_reason (text, &g_array_index (ways, CheckedWay, w), indent);
 }
 
 /* ---- the whole ---- */
@@ -114,15 +137,25 @@ append_finding (GString *text, const CheckedFile *file, const CheckedFinding *fi
       append_lines (text, finding->fix, 6);
     }
   if (finding->ways->len > 0 && file->job != NULL)
-    append_costs (text, file, finding);
+    append_costs (text, file, finding->ways, 2);
   g_string_append_c (text, '\n');
+}
+
+static gboolean
+has_ways (const CheckedFile *file)
+{
+  for (guint i = 0; i < file->findings->len; i++)
+    if (g_array_index (file->findings, CheckedFinding, i).ways->len > 0)
+      return TRUE;
+  return FALSE;
 }
 
 static void
 append_head (GString *text, const CheckedFile *file)
 {
-  g_autofree char *head
-      = g_strdup_printf ("%s: settings of %s. %s", file->file, file->kind, file->versions);
+  g_autofree char *head = g_strdup_printf ("%s: settings of %s.%s%s", file->file, file->kind,
+                                           file->versions != NULL ? " " : "",
+                                           file->versions != NULL ? file->versions : "");
 
   text_append_wrapped (text, head, 2);
   if (file->job != NULL)
@@ -132,6 +165,12 @@ append_head (GString *text, const CheckedFile *file)
       g_autofree char *why = g_strdup_printf ("No costs: %s", file->no_costs);
 
       text_append_wrapped (text, why, 2);
+    }
+  if (file->job != NULL && !has_ways (file))
+    {
+      g_autoptr (GArray) none = g_array_new (FALSE, FALSE, sizeof (CheckedWay));
+
+      append_costs (text, file, none, 2);
     }
   g_string_append_c (text, '\n');
 }
@@ -161,7 +200,9 @@ append_counts (GString *text, const CheckedFile *file)
   append_count (text, n[0], "error", &is_first);
   append_count (text, n[1], "warning", &is_first);
   append_count (text, n[2], "note", &is_first);
-  if (n[0] + n[1] == 0)
+  if (!file->is_modelled)
+    g_string_append_printf (text, "%snot all of it is modelled", is_first ? "" : "; ");
+  else if (n[0] + n[1] == 0)
     g_string_append (text, is_first ? "sound" : "; sound");
   g_string_append_c (text, '\n');
 }

@@ -210,6 +210,14 @@ has_choices (const Findings *findings)
   return FALSE;
 }
 
+/* Whether costs are told: of what was found, or because a model or machines are named. */
+static gboolean
+wants_costs (const CheckRequest *request, const Findings *findings)
+{
+  return has_choices (findings) || request->model != NULL || request->cluster != NULL
+         || request->nodes > 0;
+}
+
 /* The scenario by itself, for its sizes. */
 static gboolean
 price_job (const Check *check, const CheckRequest *request, CheckedFile *file)
@@ -263,6 +271,18 @@ read_trainer (const CheckRequest *request, Problems *problems)
   return NULL;
 }
 
+/* "accelerate's launcher, with the Hugging Face Trainer's arguments (args.json)" */
+static char *
+describe_kind (const Check *check, const CheckRequest *request)
+{
+  const char *kind = settings_kind_words (check->kind);
+
+  if (request->trainer == NULL)
+    return g_strdup (kind);
+  return g_strdup_printf ("%s, with %s (%s)", kind, settings_kind_words (check->trainer_kind),
+                          request->trainer);
+}
+
 static gboolean
 check_foreign (const char *path, const char *text, gsize length, const CheckRequest *request,
                CheckedFile *file, Problems *problems)
@@ -283,11 +303,12 @@ check_foreign (const char *path, const char *text, gsize length, const CheckRequ
   context.n_gpus = gpus_asked_for (request);
   if (!check_settings (tree, &context, &check, problems))
     return FALSE;
-  file->kind = g_strdup (settings_kind_words (check.kind));
+  file->kind = describe_kind (&check, request);
   copy_findings (check.findings, file);
   drop_what_is_so (&check.job, check.findings);
   file->no_costs = reason_against_costs (&check);
-  if (file->no_costs == NULL && check.job.is_fsdp && has_choices (check.findings))
+  file->is_modelled = problems_count (check.unsupported) == 0;
+  if (file->no_costs == NULL && check.job.is_fsdp && wants_costs (request, check.findings))
     price_job (&check, request, file);
   problems_append (problems, check.unsupported);
   check_clear (&check);
@@ -295,6 +316,31 @@ check_foreign (const char *path, const char *text, gsize length, const CheckRequ
 }
 
 /* ---- our own scenarios ---- */
+
+/* What is said on the command line of other programs' settings. */
+static gboolean
+refuse_for_own (const char *path, const CheckRequest *request, Problems *problems)
+{
+  const struct
+  {
+    const char *option, *instead;
+    gboolean is_given;
+  } options[] = { { "--model", "-s model.source=…", request->model != NULL },
+                  { "--cluster", "-s cluster.source=…", request->cluster != NULL },
+                  { "--nodes", "-s cluster.nodes=…", request->nodes > 0 },
+                  { "--trainer", "its own keys", request->trainer != NULL } };
+  gboolean is_right = TRUE;
+
+  for (guint i = 0; i < G_N_ELEMENTS (options); i++)
+    if (options[i].is_given)
+      {
+        problems_add (problems, &(Place){ .file = path }, NULL, NULL,
+                      "a scenario says that itself; in place of %s, %s changes it",
+                      options[i].option, options[i].instead);
+        is_right = FALSE;
+      }
+  return is_right;
+}
 
 static gboolean
 check_own (const char *name, const char *path, const char *text, gsize length,
@@ -305,9 +351,12 @@ check_own (const char *name, const char *path, const char *text, gsize length,
   g_autoptr (Findings) findings = findings_new ();
   g_autoptr (GPtrArray) now = NULL;
 
+  if (!refuse_for_own (path, request, problems))
+    return FALSE;
   if (scenario == NULL || problems_count (problems) > 0)
     return FALSE;
   file->kind = g_strdup ("a scenario of fsdpsim");
+  g_clear_pointer (&file->versions, g_free);
   now = scenario_findings (name, text, length, scenario, findings);
   copy_findings (findings, file);
   if (has_choices (findings))
