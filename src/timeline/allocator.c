@@ -57,21 +57,17 @@ struct _Allocator
 {
   AllocatorRules rules;
   Pool pools[2 * ALLOCATOR_STREAMS]; /* large and small of each stream */
-  GArray *blocks;                    /* Block */
-  GArray *spare;                     /* guint32 */
-  GArray *waiting;                   /* guint32, by the time from which they are reusable */
-  guint first_waiting;
-  GArray *of_buffer; /* guint32, by buffer */
+  Block *blocks;
+  guint32 *spare; /* records without a block */
+  guint32 n_blocks, n_spare, block_room;
+  guint32 *waiting; /* blocks, by the time from which they are reusable */
+  guint32 first_waiting, n_waiting, waiting_room;
+  guint32 *of_buffer; /* blocks, by buffer */
+  guint32 n_buffers;
   gint64 reserved;
   guint32 n_segments;
   guint n_retries, n_failures;
 };
-
-static GArray *
-new_list (void)
-{
-  return g_array_new (FALSE, FALSE, sizeof (guint32));
-}
 
 Allocator *
 allocator_new (const AllocatorRules *rules)
@@ -81,11 +77,27 @@ allocator_new (const AllocatorRules *rules)
   allocator->rules = *rules;
   for (guint i = 0; i < G_N_ELEMENTS (allocator->pools); i++)
     allocator->pools[i].tail = NONE;
-  allocator->blocks = g_array_new (FALSE, FALSE, sizeof (Block));
-  allocator->spare = new_list ();
-  allocator->waiting = new_list ();
-  allocator->of_buffer = new_list ();
   return allocator;
+}
+
+Allocator *
+allocator_copy (const Allocator *allocator, const AllocatorRules *rules)
+{
+  Allocator *copy = g_memdup2 (allocator, sizeof *allocator);
+
+  copy->rules = *rules;
+  for (guint i = 0; i < G_N_ELEMENTS (copy->pools); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (copy->pools[i].idle); k++)
+      {
+        IdleList *list = &copy->pools[i].idle[k];
+
+        list->keys = g_memdup2 (list->keys, list->room * sizeof *list->keys);
+      }
+  copy->blocks = g_memdup2 (copy->blocks, copy->block_room * sizeof *copy->blocks);
+  copy->spare = g_memdup2 (copy->spare, copy->block_room * sizeof *copy->spare);
+  copy->waiting = g_memdup2 (copy->waiting, copy->waiting_room * sizeof *copy->waiting);
+  copy->of_buffer = g_memdup2 (copy->of_buffer, copy->n_buffers * sizeof *copy->of_buffer);
+  return copy;
 }
 
 void
@@ -96,10 +108,10 @@ allocator_free (Allocator *allocator)
   for (guint i = 0; i < G_N_ELEMENTS (allocator->pools); i++)
     for (guint k = 0; k < G_N_ELEMENTS (allocator->pools[i].idle); k++)
       g_free (allocator->pools[i].idle[k].keys);
-  g_array_unref (allocator->blocks);
-  g_array_unref (allocator->spare);
-  g_array_unref (allocator->waiting);
-  g_array_unref (allocator->of_buffer);
+  g_free (allocator->blocks);
+  g_free (allocator->spare);
+  g_free (allocator->waiting);
+  g_free (allocator->of_buffer);
   g_free (allocator);
 }
 
@@ -108,13 +120,7 @@ allocator_free (Allocator *allocator)
 static Block *
 block_at (const Allocator *allocator, guint32 index)
 {
-  return &g_array_index (allocator->blocks, Block, index);
-}
-
-static guint32
-entry (const GArray *list, guint at)
-{
-  return g_array_index (list, guint32, at);
+  return &allocator->blocks[index];
 }
 
 static gboolean
@@ -125,12 +131,10 @@ comes_before (const IdleKey *a, const IdleKey *b)
   return a->segment != b->segment ? a->segment < b->segment : a->block < b->block;
 }
 
-/* Where @key stands in the list or belongs. */
+/* Where @key stands or belongs in [@from, @to) of the list. */
 static guint
-place_of (const IdleList *list, const IdleKey *key)
+place_between (const IdleList *list, guint from, guint to, const IdleKey *key)
 {
-  guint from = 0, to = list->n;
-
   while (from < to)
     {
       const guint middle = (from + to) / 2;
@@ -141,6 +145,12 @@ place_of (const IdleList *list, const IdleKey *key)
         to = middle;
     }
   return from;
+}
+
+static guint
+place_of (const IdleList *list, const IdleKey *key)
+{
+  return place_between (list, 0, list->n, key);
 }
 
 static IdleKey
@@ -164,15 +174,44 @@ take_at (IdleList *list, guint at)
   memmove (list->keys + at, list->keys + at + 1, (list->n - at) * sizeof *list->keys);
 }
 
+/* The entry at @at has another key now. */
 static void
-take_from_list (Allocator *allocator, guint32 index)
+change_key (IdleList *list, guint at, const IdleKey *key)
 {
-  IdleList *list = idle_list (allocator, index, block_at (allocator, index)->state);
+  if (at > 0 && comes_before (key, &list->keys[at - 1]))
+    {
+      const guint to = place_between (list, 0, at - 1, key);
+
+      memmove (list->keys + to + 1, list->keys + to, (at - to) * sizeof *list->keys);
+      at = to;
+    }
+  else if (at + 1 < list->n && comes_before (&list->keys[at + 1], key))
+    {
+      const guint to = place_between (list, at + 2, list->n, key) - 1;
+
+      memmove (list->keys + at, list->keys + at + 1, (to - at) * sizeof *list->keys);
+      at = to;
+    }
+  list->keys[at] = *key;
+}
+
+/* Where an idle block stands on its list. */
+static guint
+place_on_list (const Allocator *allocator, const IdleList *list, guint32 index)
+{
   const IdleKey key = key_of (allocator, index);
   const guint at = place_of (list, &key);
 
   g_assert (at < list->n && list->keys[at].block == index);
-  take_at (list, at);
+  return at;
+}
+
+static void
+take_from_list (Allocator *allocator, guint32 index)
+{
+  IdleList *list = idle_list (allocator, index, block_at (allocator, index)->state);
+
+  take_at (list, place_on_list (allocator, list, index));
 }
 
 static void
@@ -193,16 +232,15 @@ put_on_list (Allocator *allocator, guint32 index, BlockState state)
 static guint32
 new_block (Allocator *allocator, const Block *block)
 {
-  guint32 index = allocator->blocks->len;
-
-  if (allocator->spare->len == 0)
+  if (allocator->n_spare == 0 && allocator->n_blocks == allocator->block_room)
     {
-      g_array_append_val (allocator->blocks, *block);
-      return index;
+      allocator->block_room = MAX (256, 2 * allocator->block_room);
+      allocator->blocks = g_renew (Block, allocator->blocks, allocator->block_room);
+      allocator->spare = g_renew (guint32, allocator->spare, allocator->block_room);
     }
-  index = entry (allocator->spare, allocator->spare->len - 1);
-  g_array_set_size (allocator->spare, allocator->spare->len - 1);
-  *block_at (allocator, index) = *block;
+  const guint32 index
+      = allocator->n_spare > 0 ? allocator->spare[--allocator->n_spare] : allocator->n_blocks++;
+  allocator->blocks[index] = *block;
   return index;
 }
 
@@ -222,7 +260,7 @@ swallow_next (Allocator *allocator, guint32 index)
   if (pool->tail == eaten)
     pool->tail = index;
   next->state = BLOCK_SPARE;
-  g_array_append_val (allocator->spare, eaten);
+  allocator->spare[allocator->n_spare++] = eaten;
 }
 
 static gboolean
@@ -235,25 +273,39 @@ is_in_state (const Allocator *allocator, guint32 index, BlockState state)
 static void
 set_idle (Allocator *allocator, guint32 index, BlockState state)
 {
+  IdleList *list = idle_list (allocator, index, state);
   const guint32 previous = block_at (allocator, index)->previous;
+  const guint32 next = block_at (allocator, index)->next;
+  const gboolean joins_previous = is_in_state (allocator, previous, state);
+  const gboolean joins_next = is_in_state (allocator, next, state);
+  guint at = 0;
 
-  if (is_in_state (allocator, block_at (allocator, index)->next, state))
+  if (!joins_previous && !joins_next)
     {
-      take_from_list (allocator, block_at (allocator, index)->next);
+      put_on_list (allocator, index, state);
+      return;
+    }
+  if (joins_next)
+    {
+      at = place_on_list (allocator, list, next);
       swallow_next (allocator, index);
     }
-  if (is_in_state (allocator, previous, state))
+  if (joins_previous)
     {
-      take_from_list (allocator, previous);
+      if (joins_next)
+        take_at (list, at);
+      at = place_on_list (allocator, list, previous);
       swallow_next (allocator, previous);
       index = previous;
     }
-  put_on_list (allocator, index, state);
+  const IdleKey key = key_of (allocator, index);
+  block_at (allocator, index)->state = (guint8)state;
+  change_key (list, at, &key);
 }
 
-/* Leaves @bytes in a block that is on no list; the rest becomes a block in @state. */
-static void
-split (Allocator *allocator, guint32 index, gint64 bytes, BlockState state)
+/* Leaves @bytes in a block; returns what was the rest of it. */
+static guint32
+cut (Allocator *allocator, guint32 index, gint64 bytes)
 {
   const Block whole = *block_at (allocator, index);
   Block rest = whole;
@@ -268,7 +320,14 @@ split (Allocator *allocator, guint32 index, gint64 bytes, BlockState state)
     block_at (allocator, whole.next)->previous = other;
   if (allocator->pools[whole.pool].tail == index)
     allocator->pools[whole.pool].tail = other;
-  set_idle (allocator, other, state);
+  return other;
+}
+
+/* The same; the rest becomes a block in @state. */
+static void
+split (Allocator *allocator, guint32 index, gint64 bytes, BlockState state)
+{
+  set_idle (allocator, cut (allocator, index, bytes), state);
 }
 
 /* ---- growing and giving back ---- */
@@ -292,33 +351,37 @@ segment_bytes (const Allocator *allocator, gint64 bytes)
 static void
 release_waiting (Allocator *allocator, SimTime now)
 {
-  GArray *waiting = allocator->waiting;
-
-  while (allocator->first_waiting < waiting->len)
+  while (allocator->first_waiting < allocator->n_waiting)
     {
-      const guint32 index = entry (waiting, allocator->first_waiting);
+      const guint32 index = allocator->waiting[allocator->first_waiting];
 
       if (block_at (allocator, index)->reusable > now)
         return;
       allocator->first_waiting++;
       set_idle (allocator, index, BLOCK_FREE);
     }
-  allocator->first_waiting = 0;
-  g_array_set_size (waiting, 0);
+  allocator->first_waiting = allocator->n_waiting = 0;
 }
 
 /* Streams go forward, so the place is at or near the end. */
 static void
 let_wait (Allocator *allocator, guint32 index, SimTime reusable)
 {
-  guint at = allocator->waiting->len;
+  guint32 at = allocator->n_waiting;
 
+  if (allocator->n_waiting == allocator->waiting_room)
+    {
+      allocator->waiting_room = MAX (256, 2 * allocator->waiting_room);
+      allocator->waiting = g_renew (guint32, allocator->waiting, allocator->waiting_room);
+    }
   block_at (allocator, index)->state = BLOCK_WAITING;
   block_at (allocator, index)->reusable = reusable;
-  while (at > allocator->first_waiting
-         && block_at (allocator, entry (allocator->waiting, at - 1))->reusable > reusable)
-    at--;
-  g_array_insert_val (allocator->waiting, at, index);
+  for (; at > allocator->first_waiting
+         && block_at (allocator, allocator->waiting[at - 1])->reusable > reusable;
+       at--)
+    allocator->waiting[at] = allocator->waiting[at - 1];
+  allocator->waiting[at] = index;
+  allocator->n_waiting++;
 }
 
 /* A free block as far as CUDA can have it back: a whole segment, or of an
@@ -344,7 +407,7 @@ static void
 drop_segment (Allocator *allocator, guint32 index)
 {
   block_at (allocator, index)->state = BLOCK_SPARE;
-  g_array_append_val (allocator->spare, index);
+  allocator->spare[allocator->n_spare++] = index;
 }
 
 static void
@@ -377,7 +440,7 @@ give_back (Allocator *allocator, guint32 index)
 static void
 give_back_cached (Allocator *allocator)
 {
-  const guint32 n_blocks = allocator->blocks->len;
+  const guint32 n_blocks = allocator->n_blocks;
 
   release_waiting (allocator, G_MAXINT64);
   for (guint32 index = 0; index < n_blocks; index++)
@@ -429,13 +492,14 @@ grow_tail (Allocator *allocator, guint8 number, gint64 bytes)
 
 /* ---- finding ---- */
 
-/* The smallest block of the pool in @state that holds @bytes, taken from the list;
- * or NONE. The tail of an expandable segment counts as large as it could grow. */
+/* The smallest block of the pool in @state that holds @bytes, taken from the list, on which its
+ * rest stays if that is @least_rest at least; or NONE. The tail of an expandable segment counts as
+ * large as it could grow. */
 static guint32
-find (Allocator *allocator, guint8 number, gint64 bytes, BlockState state)
+find (Allocator *allocator, guint8 number, gint64 bytes, gint64 least_rest, BlockState state)
 {
-  Pool *pool = &allocator->pools[number];
-  IdleList *list = &pool->idle[state == BLOCK_UNMAPPED];
+  const Pool *pool = &allocator->pools[number];
+  IdleList *list = &allocator->pools[number].idle[state == BLOCK_UNMAPPED];
   guint at = place_of (list, &(IdleKey){ .bytes = bytes });
 
   if (at == list->n)
@@ -443,7 +507,16 @@ find (Allocator *allocator, guint8 number, gint64 bytes, BlockState state)
   if (list->keys[at].block == pool->tail && at + 1 < list->n)
     at++;
   const guint32 found = list->keys[at].block;
-  take_at (list, at);
+  if (list->keys[at].bytes - bytes < least_rest)
+    take_at (list, at);
+  else
+    {
+      const guint32 rest = cut (allocator, found, bytes);
+      const IdleKey key = key_of (allocator, rest);
+
+      block_at (allocator, rest)->state = (guint8)state; /* no neighbour is, or it would be one */
+      change_key (list, at, &key);
+    }
   block_at (allocator, found)->state = BLOCK_IN_USE;
   return found;
 }
@@ -456,19 +529,17 @@ map_more (Allocator *allocator, guint8 number, gint64 bytes)
 
   if (!allocator->rules.expandable_segments)
     return new_segment (allocator, number, whole);
-  const guint32 hole = find (allocator, number, whole, BLOCK_UNMAPPED);
+  const guint32 hole = find (allocator, number, whole, 1, BLOCK_UNMAPPED);
   if (hole == NONE)
     return grow_tail (allocator, number, bytes);
-  if (block_at (allocator, hole)->bytes > whole)
-    split (allocator, hole, whole, BLOCK_UNMAPPED);
   reserve (allocator, &allocator->pools[number], whole);
   return hole;
 }
 
 static guint32
-obtain (Allocator *allocator, guint8 number, gint64 bytes)
+obtain (Allocator *allocator, guint8 number, gint64 bytes, gint64 least_rest)
 {
-  guint32 index = find (allocator, number, bytes, BLOCK_FREE);
+  guint32 index = find (allocator, number, bytes, least_rest, BLOCK_FREE);
 
   if (index != NONE)
     return index;
@@ -476,12 +547,17 @@ obtain (Allocator *allocator, guint8 number, gint64 bytes)
     {
       give_back_cached (allocator);
       allocator->n_retries++;
-      index = find (allocator, number, bytes, BLOCK_FREE); /* what waited is free now */
+      /* What waited is free now. */
+      index = find (allocator, number, bytes, least_rest, BLOCK_FREE);
       if (index != NONE)
         return index;
       allocator->n_failures += is_out_of_memory (allocator, segment_bytes (allocator, bytes));
     }
-  return map_more (allocator, number, bytes);
+  index = map_more (allocator, number, bytes);
+  block_at (allocator, index)->state = BLOCK_IN_USE;
+  if (block_at (allocator, index)->bytes - bytes >= least_rest)
+    split (allocator, index, bytes, BLOCK_FREE);
+  return index;
 }
 
 /* ---- the allocator ---- */
@@ -489,15 +565,23 @@ obtain (Allocator *allocator, guint8 number, gint64 bytes)
 static guint32 *
 block_of_buffer (Allocator *allocator, guint32 buffer)
 {
-  if (buffer >= allocator->of_buffer->len)
+  if (buffer >= allocator->n_buffers)
     {
-      const guint from = allocator->of_buffer->len;
+      const guint32 n = MAX (MAX (2 * allocator->n_buffers, 1024), buffer + 1);
 
-      g_array_set_size (allocator->of_buffer, MAX (2 * from, buffer + 1));
-      for (guint i = from; i < allocator->of_buffer->len; i++)
-        g_array_index (allocator->of_buffer, guint32, i) = NONE;
+      allocator->of_buffer = g_renew (guint32, allocator->of_buffer, n);
+      for (guint32 i = allocator->n_buffers; i < n; i++)
+        allocator->of_buffer[i] = NONE;
+      allocator->n_buffers = n;
     }
-  return &g_array_index (allocator->of_buffer, guint32, buffer);
+  return &allocator->of_buffer[buffer];
+}
+
+gboolean
+allocator_may_pass (const Allocator *allocator, gint64 bytes, gint64 capacity_bytes)
+{
+  return allocator->reserved + segment_bytes (allocator, round_up (bytes, MIN_BLOCK))
+         > capacity_bytes;
 }
 
 void
@@ -512,11 +596,8 @@ allocator_take (Allocator *allocator, guint stream, guint32 buffer, gint64 bytes
       = is_small || allocator->rules.expandable_segments ? MIN_BLOCK : SMALL_REQUEST + 1;
 
   release_waiting (allocator, now);
-  const guint32 index = obtain (allocator, (guint8)(2 * stream + is_small), bytes);
-  block_at (allocator, index)->state = BLOCK_IN_USE;
-  if (block_at (allocator, index)->bytes - bytes >= least_rest)
-    split (allocator, index, bytes, BLOCK_FREE);
-  *block_of_buffer (allocator, buffer) = index;
+  *block_of_buffer (allocator, buffer)
+      = obtain (allocator, (guint8)(2 * stream + is_small), bytes, least_rest);
 }
 
 void

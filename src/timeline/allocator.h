@@ -20,8 +20,13 @@ typedef struct
 typedef struct _Allocator Allocator;
 
 Allocator *allocator_new (const AllocatorRules *rules);
+/* One in the same state, which goes on under @rules. */
+Allocator *allocator_copy (const Allocator *allocator, const AllocatorRules *rules);
 void allocator_free (Allocator *allocator);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Allocator, allocator_free)
+
+/* Whether more than @capacity_bytes could be reserved once @bytes are taken next. */
+gboolean allocator_may_pass (const Allocator *allocator, gint64 bytes, gint64 capacity_bytes);
 
 /* @buffer: its number, of no other so far. Nothing is done for 0 bytes. */
 void allocator_take (Allocator *allocator, guint stream, guint32 buffer, gint64 bytes, SimTime now);

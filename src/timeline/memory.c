@@ -78,37 +78,88 @@ first_change_of_last_step (const Timeline *timeline)
                                   : 0;
 }
 
-static void
-play (const Timeline *timeline, const AllocatorRules *rules, MemoryUse *use)
+/* An allocator on its way through the changes. */
+typedef struct
 {
-  g_autoptr (Allocator) allocator = allocator_new (rules);
-  const guint last_step = first_change_of_last_step (timeline);
-  guint retries_before = 0;
+  const Timeline *timeline;
+  Allocator *allocator;
+  guint next;           /* change */
+  guint last_step;      /* its first change */
+  gint64 reserved;      /* the most so far */
+  guint retries_before; /* the last step */
+} Player;
 
-  use->reserved = 0;
-  for (guint i = 0; i < timeline->changes->len && allocator_n_failures (allocator) == 0; i++)
-    {
-      const MemoryChange *change = change_at (timeline, i);
-
-      if (i == last_step)
-        retries_before = allocator_n_retries (allocator);
-      if (change->bytes < 0)
-        allocator_give (allocator, change->buffer, change->time, change->reusable);
-      else
-        allocator_take (allocator, change->pool, change->buffer, change->bytes, change->time);
-      use->reserved = MAX (use->reserved, allocator_reserved (allocator));
-    }
-  use->retries = allocator_n_retries (allocator) - retries_before;
-  use->out_of_memory = allocator_n_failures (allocator) > 0;
-  for (guint i = 0; i < ALLOCATOR_STREAMS; i++)
-    use->reserved_by_pool[i] = allocator_reserved_of (allocator, i);
+static gboolean
+is_over (const Player *player)
+{
+  return player->next == player->timeline->changes->len
+         || allocator_n_failures (player->allocator) > 0;
 }
 
 static void
-take_reserved (MemoryUse *use, const MemoryUse *from)
+play_next (Player *player)
 {
-  use->reserved = from->reserved;
-  memcpy (use->reserved_by_pool, from->reserved_by_pool, sizeof use->reserved_by_pool);
+  const MemoryChange *change = change_at (player->timeline, player->next);
+  Allocator *allocator = player->allocator;
+
+  if (player->next++ == player->last_step)
+    player->retries_before = allocator_n_retries (allocator);
+  if (change->bytes < 0)
+    allocator_give (allocator, change->buffer, change->time, change->reusable);
+  else
+    allocator_take (allocator, change->pool, change->buffer, change->bytes, change->time);
+  player->reserved = MAX (player->reserved, allocator_reserved (allocator));
+}
+
+/* Whether so little would be felt at the next change. */
+static gboolean
+feels_capacity (const Player *player, gint64 capacity_bytes)
+{
+  const MemoryChange *change = change_at (player->timeline, player->next);
+
+  return change->bytes > 0 && allocator_may_pass (player->allocator, change->bytes, capacity_bytes);
+}
+
+static void
+note_reserved (const Player *player, MemoryUse *use)
+{
+  use->reserved = player->reserved;
+  for (guint i = 0; i < ALLOCATOR_STREAMS; i++)
+    use->reserved_by_pool[i] = allocator_reserved_of (player->allocator, i);
+}
+
+static Player
+copy_of (const Player *player, const AllocatorRules *rules)
+{
+  Player copy = *player;
+
+  copy.allocator = allocator_copy (player->allocator, rules);
+  return copy;
+}
+
+/* Keeps how things stood before so little was felt first. */
+static void
+keep_mark (const Player *player, gint64 capacity_bytes, const AllocatorRules *rules, Player *mark)
+{
+  if (mark->allocator == NULL && feels_capacity (player, capacity_bytes))
+    *mark = copy_of (player, rules);
+}
+
+/* Whether the rest from @mark on goes with @rules; if so, @use is told what is reserved then. */
+static gboolean
+gets_by (const Player *mark, const AllocatorRules *rules, MemoryUse *use, guint *retries)
+{
+  Player player = copy_of (mark, rules);
+  gboolean is_enough;
+
+  while (!is_over (&player))
+    play_next (&player);
+  is_enough = allocator_n_failures (player.allocator) == 0;
+  *retries = allocator_n_retries (player.allocator) - player.retries_before;
+  if (is_enough)
+    note_reserved (&player, use);
+  allocator_free (player.allocator);
+  return is_enough;
 }
 
 static gboolean
@@ -117,45 +168,52 @@ is_close (gint64 too_little, gint64 enough)
   return (double)(enough - too_little) <= CAPACITY_ACCURACY * (double)enough;
 }
 
-/* Between what was allocated, at least, and what was reserved without a limit. A job that fits
- * gets by with as much as it then reserved: asked for no more, the allocator does the same. */
+/* Between @too_little, from whose @mark on it is tried, and what was reserved without a limit. A
+ * job that fits gets by with as much as it then reserved: asked for no more, the allocator does
+ * the same. */
 static void
-find_least_capacity (const Timeline *timeline, const AllocatorRules *rules, MemoryUse *use)
+find_least_capacity (const Player *mark, gint64 too_little, const AllocatorRules *rules,
+                     MemoryUse *use)
 {
-  gint64 too_little = MAX (rules->capacity_bytes, use->peaks[use->phase].allocated - 1);
   AllocatorRules tried = *rules;
-  MemoryUse with_it = { 0 };
+  guint retries;
 
   for (guint i = 0; i < CAPACITIES_TRIED && !is_close (too_little, use->reserved); i++)
     {
       tried.capacity_bytes = too_little + (use->reserved - too_little) / 2;
-      play (timeline, &tried, &with_it);
-      if (with_it.out_of_memory)
+      if (!gets_by (mark, &tried, use, &retries))
         too_little = tried.capacity_bytes;
-      else
-        take_reserved (use, &with_it);
     }
 }
 
 /* What the job would like to reserve; where that is more than there is, what it gets by with,
- * here or, out of memory, on a larger GPU. */
+ * here or, out of memory, on a larger GPU, which has to hold at least what was allocated. A limit
+ * changes nothing before it is felt, so from there on only it is played again. */
 static void
 measure_reserved (const Timeline *timeline, const AllocatorRules *rules, MemoryUse *use)
 {
-  AllocatorRules without_limit = *rules;
-  MemoryUse limited = { 0 };
+  const AllocatorRules no_limit = { .expandable_segments = rules->expandable_segments };
+  const gint64 capacity = rules->capacity_bytes > 0 ? rules->capacity_bytes : G_MAXINT64;
+  const gint64 too_little = MAX (capacity, use->peaks[use->phase].allocated - 1);
+  Player player = { .timeline = timeline,
+                    .allocator = allocator_new (&no_limit),
+                    .last_step = first_change_of_last_step (timeline) };
+  Player here = { 0 }, elsewhere = { 0 };
 
-  without_limit.capacity_bytes = 0;
-  play (timeline, &without_limit, use);
-  if (rules->capacity_bytes <= 0 || use->reserved <= rules->capacity_bytes)
-    return;
-  play (timeline, rules, &limited);
-  use->retries = limited.retries;
-  use->out_of_memory = limited.out_of_memory;
-  if (limited.out_of_memory)
-    find_least_capacity (timeline, rules, use);
-  else
-    take_reserved (use, &limited);
+  while (!is_over (&player))
+    {
+      keep_mark (&player, capacity, &no_limit, &here);
+      keep_mark (&player, too_little, &no_limit, &elsewhere);
+      play_next (&player);
+    }
+  note_reserved (&player, use);
+  if (use->reserved > capacity)
+    use->out_of_memory = !gets_by (&here, rules, use, &use->retries);
+  if (use->out_of_memory)
+    find_least_capacity (&elsewhere, too_little, rules, use);
+  allocator_free (player.allocator);
+  allocator_free (here.allocator);
+  allocator_free (elsewhere.allocator);
 }
 
 void
