@@ -42,6 +42,7 @@ lay_out_meetings (EventEngine *engine)
 {
   const Prepared *prepared = engine->prepared;
   guint n_communicators = prepared->program->n_communicators;
+  const guint n_collectives = prepared->program->collectives->len;
 
   for (guint i = 0; i < n_communicators; i++)
     {
@@ -49,15 +50,16 @@ lay_out_meetings (EventEngine *engine)
 
       meeting->groups = g_new0 (Group, prepared->groups[i].n);
       meeting->arrivals = g_new0 (SimTime, prepared->n_ranks);
-      meeting->order = g_new0 (guint32, prepared->n + 1);
+      meeting->order = g_new (guint32, n_collectives + 1);
     }
-  for (guint32 i = 0; i < prepared->n; i++)
-    if (prepared->instructions[i].kind == PROGRAM_COLLECTIVE)
-      {
-        Meeting *meeting = &engine->meetings[prepared->instructions[i].communicator];
-        g_assert (meeting->order != NULL);
-        meeting->order[meeting->n++] = i;
-      }
+  for (guint i = 0; i < n_collectives; i++)
+    {
+      const guint32 index = program_collective_at (prepared->program, i);
+      Meeting *meeting = &engine->meetings[prepared->instructions[index].communicator];
+
+      g_assert (meeting->order != NULL);
+      meeting->order[meeting->n++] = index;
+    }
   for (guint i = 0; i < n_communicators; i++)
     {
       Meeting *meeting = &engine->meetings[i];
@@ -98,8 +100,10 @@ shortest_collective (const EventEngine *engine)
       for (guint32 turn = meeting->least_turn; turn <= meeting->most_turn && turn < meeting->n;
            turn++)
         if (meeting->n_groups_at[turn] > 0)
-          shortest
-              = MIN (shortest, prices_least_time (&engine->prepared->prices, meeting->order[turn]));
+          {
+            const Instruction *next = &engine->prepared->instructions[meeting->order[turn]];
+            shortest = MIN (shortest, prices_least_time (&engine->prepared->prices, next->id));
+          }
     }
   return shortest;
 }
@@ -164,7 +168,8 @@ end_collective (EventEngine *engine, const Firing *firing)
   guint32 instruction = meeting->order[meeting->groups[number].turn];
   guint rank = prepared_group_first (prepared, communicator, number);
 
-  engine->times->collectives[prepared->first_end[instruction] + number] = firing->when;
+  engine->times->collectives[prepared->first_end[prepared->instructions[instruction].id] + number]
+      = firing->when;
   next_turn (meeting, &meeting->groups[number]);
   for (guint i = 0; i < prepared->groups[communicator].ranks; i++)
     rank_clocks_leave (engine->clocks, rank + i * prepared->groups[communicator].stride,
@@ -198,9 +203,12 @@ end_of_window (EventEngine *engine, SimTime move)
 static void
 observe_meetings (const Prepared *prepared, const RunTimes *times, Observation *observation)
 {
-  for (guint32 i = 0; i < prepared->n; i++)
-    if (prepared->instructions[i].kind == PROGRAM_COLLECTIVE)
-      observation->met[i] = times->met[prepared_end_index (prepared, i, observation->rank)];
+  for (guint i = 0; i < prepared->program->collectives->len; i++)
+    {
+      const guint32 index = program_collective_at (prepared->program, i);
+
+      observation->met[i] = times->met[prepared_end_index (prepared, index, observation->rank)];
+    }
 }
 
 void

@@ -153,7 +153,8 @@ price_of (const Flows *flows, guint32 number)
 {
   const Flow *flow = &flows->flows[number];
 
-  return prices_of (&flows->prepared->prices, flow->communicator, flow->instruction,
+  return prices_of (&flows->prepared->prices, flow->communicator,
+                    flows->prepared->instructions[flow->instruction].id,
                     number - flows->first[flow->communicator]);
 }
 

@@ -17,7 +17,7 @@ typedef struct
   guint8 jitter;
   guint8 in_place;
   guint8 reserved;
-  guint32 id;      /* EventId or BufferId */
+  guint32 id;      /* EventId or BufferId; number of a COLLECTIVE, of an END_OF_STEP */
   guint32 used_by; /* FREE: mask of streams */
   SimTime time;  /* LAUNCH: duration; COLLECTIVE: fixed time or SIM_TIME_NONE; HOST_WAIT: wake-up */
   SimTime host;  /* what the host spends on it */
@@ -44,6 +44,9 @@ struct _Program
 {
   Instruction *instructions;
   guint32 n_instructions, room; /* room: for so many */
+  guint32 n_of_kind[N_INSTRUCTIONS];
+  GArray *collectives; /* guint32: the instructions */
+  GArray *step_ends;   /* guint32: the END_OF_STEPs */
   ProgramStream streams[MAX_STREAMS];
   guint n_streams;
   ProgramCommunicator communicators[MAX_COMMUNICATORS];
@@ -62,6 +65,22 @@ static inline const Instruction *
 program_instructions (const Program *program)
 {
   return program->instructions;
+}
+
+/* The instruction of a collective, by its number. */
+static inline guint32
+program_collective_at (const Program *program, guint32 number)
+{
+  return g_array_index (program->collectives, guint32, number);
+}
+
+/* The first instruction behind the warm-up steps. */
+static inline guint32
+program_first_reported (const Program *program)
+{
+  return program->n_warmup_steps == 0
+             ? 0
+             : g_array_index (program->step_ends, guint32, program->n_warmup_steps - 1) + 1;
 }
 
 static inline guint

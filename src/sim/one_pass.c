@@ -108,7 +108,7 @@ collective (OnePass *pass, const Instruction *instruction, guint32 index, RunTim
   const Prepared *prepared = pass->prepared;
   const SimTime *tail = pass->tails[instruction->stream];
   const SimTime *communicator = pass->communicators[instruction->communicator];
-  gsize at = prepared->first_end[index];
+  gsize at = prepared->first_end[instruction->id];
 
   for (guint r = 0; r < pass->n; r++)
     {
@@ -232,7 +232,7 @@ one_pass_observe (const Prepared *prepared, const RunTimes *times, Observation *
           gsize at = prepared_end_index (prepared, i, observation->rank);
 
           observation->times[i] = times->collectives[at];
-          observation->met[i] = times->met[at];
+          observation->met[instruction->id] = times->met[at];
         }
     }
 }

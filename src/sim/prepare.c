@@ -85,19 +85,15 @@ set_host_delays (Prepared *prepared, const EngineOptions *options)
 static void
 place_ends (Prepared *prepared)
 {
-  prepared->first_end = g_new0 (gsize, prepared->n + 1);
-  for (guint i = 0; i < prepared->n; i++)
-    {
-      const Instruction *instruction = &prepared->instructions[i];
+  const Program *program = prepared->program;
 
-      if (instruction->kind == PROGRAM_COLLECTIVE)
-        {
-          prepared->first_end[i] = prepared->n_ends;
-          prepared->n_ends += prepared->groups[instruction->communicator].n;
-        }
-      else if (instruction->kind == PROGRAM_END_OF_STEP
-               && instruction->id + 1 == prepared->program->n_warmup_steps)
-        prepared->first_reported = i + 1;
+  prepared->first_end = g_new (gsize, program->collectives->len + 1);
+  for (guint i = 0; i < program->collectives->len; i++)
+    {
+      const guint32 index = program_collective_at (program, i);
+
+      prepared->first_end[i] = prepared->n_ends;
+      prepared->n_ends += prepared->groups[prepared->instructions[index].communicator].n;
     }
 }
 
@@ -166,11 +162,12 @@ SimTime
 run_times_meet (RunTimes *times, const Prepared *prepared, guint32 index, guint group,
                 const SimTime *arrivals)
 {
-  const guint communicator = prepared->instructions[index].communicator;
+  const Instruction *instruction = &prepared->instructions[index];
+  const guint communicator = instruction->communicator;
   const guint ranks = prepared->groups[communicator].ranks;
   const gsize stride = prepared->groups[communicator].stride;
   const guint first_rank = prepared_group_first (prepared, communicator, group);
-  const gsize end = prepared->first_end[index] + group;
+  const gsize end = prepared->first_end[instruction->id] + group;
   SimTime first, last;
   double sum = 0;
 
@@ -182,7 +179,7 @@ run_times_meet (RunTimes *times, const Prepared *prepared, guint32 index, guint 
       last = MAX (last, arrivals[i * stride]);
     }
   times->met[end] = last;
-  if (times->waited == NULL || index < prepared->first_reported)
+  if (times->waited == NULL || index < program_first_reported (prepared->program))
     return last;
   for (gsize i = 0; i < ranks; i++)
     {
@@ -200,7 +197,7 @@ static CollectiveWait
 collective_wait (const RunTimes *times, const Prepared *prepared, guint32 index, guint step)
 {
   const Instruction *instruction = &prepared->instructions[index];
-  const gsize first = prepared->first_end[index];
+  const gsize first = prepared->first_end[instruction->id];
   CollectiveWait wait = { .label = instruction->label, .step = step };
 
   for (gsize i = first; i < first + prepared->groups[instruction->communicator].n; i++)
@@ -229,7 +226,7 @@ run_times_spread (const RunTimes *times, const Prepared *prepared)
   };
   for (guint rank = 0; rank < prepared->n_ranks; rank++)
     spread->step_times[rank] = times->end[rank] - times->origin[rank];
-  for (guint32 i = prepared->first_reported; i < prepared->n; i++)
+  for (guint32 i = program_first_reported (prepared->program); i < prepared->n; i++)
     if (prepared->instructions[i].kind == PROGRAM_COLLECTIVE)
       {
         const CollectiveWait wait = collective_wait (times, prepared, i, step);
@@ -244,8 +241,8 @@ run_times_spread (const RunTimes *times, const Prepared *prepared)
 Observation
 observation_new (const Prepared *prepared, guint rank)
 {
-  return (Observation){ rank, g_new0 (SimTime, prepared->n + 1),
-                        g_new0 (SimTime, prepared->n + 1) };
+  return (Observation){ rank, g_new (SimTime, prepared->n + 1),
+                        g_new (SimTime, prepared->program->collectives->len + 1) };
 }
 
 void

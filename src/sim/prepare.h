@@ -14,11 +14,10 @@ typedef struct
   guint n_ranks; /* simulated: 1 in a folded run */
   gboolean folded;
   Prices prices;
-  gsize *first_end; /* by instruction: where a collective's ends begin, one for each group */
+  gsize *first_end; /* by collective: where its ends begin, one for each group */
   gsize n_ends;
-  guint32 first_reported; /* instruction: the first behind the warm-up steps */
-  double *rank_factor;    /* by rank; NULL: all 1 */
-  SimTime *host_delay;    /* by rank; NULL: all 0 */
+  double *rank_factor; /* by rank; NULL: all 1 */
+  SimTime *host_delay; /* by rank; NULL: all 0 */
   double jitter;
   guint64 seed;
   double slowdown;
@@ -30,15 +29,14 @@ typedef struct
 } Prepared;
 
 /* Times that a run found out for one observed rank: of a LAUNCH its duration
- * there, of a COLLECTIVE its end; 0 for all else. By instruction. */
+ * there, of a COLLECTIVE its end, by instruction. */
 typedef struct
 {
   guint rank;
   SimTime *times;
-  SimTime *met; /* of a COLLECTIVE when the last of its ranks had come */
+  SimTime *met; /* when the last of its ranks had come; by collective */
 } Observation;
 
-/* All times 0. */
 Observation observation_new (const Prepared *prepared, guint rank);
 void observation_clear (Observation *observation);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Observation, observation_clear)
@@ -94,7 +92,7 @@ prepared_group_first (const Prepared *prepared, guint communicator, guint group)
 static inline gsize
 prepared_end_index (const Prepared *prepared, guint32 index, guint rank)
 {
-  return prepared->first_end[index]
+  return prepared->first_end[prepared->instructions[index].id]
          + prepared_group (prepared, prepared->instructions[index].communicator, rank);
 }
 
@@ -102,8 +100,9 @@ prepared_end_index (const Prepared *prepared, guint32 index, guint rank)
 static inline SimTime
 prepared_collective_time (const Prepared *prepared, guint32 index, guint group)
 {
-  return prices_of (&prepared->prices, prepared->instructions[index].communicator, index, group)
-      ->time;
+  const Instruction *instruction = &prepared->instructions[index];
+
+  return prices_of (&prepared->prices, instruction->communicator, instruction->id, group)->time;
 }
 
 /* Device time of a LAUNCH on @rank when nothing runs beside it. */

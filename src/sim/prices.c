@@ -214,14 +214,13 @@ prices_init (Prices *prices, const Program *program, const Network *network,
                       .prices = prices };
 
   *prices = (Prices){ .list = g_array_new (FALSE, FALSE, sizeof (Price)),
-                      .of_instruction = g_new0 (guint32, program->n_instructions + 1) };
+                      .kinds = g_new (guint32, program->collectives->len + 1) };
   for (guint i = 0; i < program->n_communicators; i++)
     pricing.shapes[i] = widest_shape (network, &program->communicators[i], options->n_ranks);
   find_levels (&pricing);
   prices->n_levels = pricing.levels->len;
-  for (guint32 i = 0; i < program->n_instructions; i++)
-    if (instructions[i].kind == PROGRAM_COLLECTIVE)
-      prices->of_instruction[i] = find_kind (&pricing, &instructions[i]);
+  for (guint32 i = 0; i < program->collectives->len; i++)
+    prices->kinds[i] = find_kind (&pricing, &instructions[program_collective_at (program, i)]);
   prices->contended = is_contended (&pricing);
   for (guint i = 0; i < pricing.levels->len; i++)
     network_free (g_array_index (pricing.levels, Level, i).network);
@@ -233,7 +232,7 @@ void
 prices_clear (Prices *prices)
 {
   g_clear_pointer (&prices->list, g_array_unref);
-  g_clear_pointer (&prices->of_instruction, g_free);
+  g_clear_pointer (&prices->kinds, g_free);
   for (guint i = 0; i < MAX_COMMUNICATORS; i++)
     g_clear_pointer (&prices->level_of_group[i], g_free);
 }

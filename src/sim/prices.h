@@ -20,7 +20,7 @@ typedef struct
 typedef struct
 {
   GArray *list;                              /* Price: n_levels for each kind of collective */
-  guint32 *of_instruction;                   /* index of a COLLECTIVE's kind */
+  guint32 *kinds;                            /* by number of a collective: index of its kind */
   guint n_levels;                            /* degrees of degradation; level 0: none */
   guint8 *level_of_group[MAX_COMMUNICATORS]; /* NULL: 0 for all */
   gboolean contended; /* collectives of two communicators can need more than a link has */
@@ -31,10 +31,10 @@ void prices_init (Prices *prices, const Program *program, const Network *network
 void prices_clear (Prices *prices);
 
 static inline const Price *
-prices_of (const Prices *prices, guint8 communicator, guint32 instruction, guint group)
+prices_of (const Prices *prices, guint8 communicator, guint32 collective, guint group)
 {
   const guint8 *levels = prices->level_of_group[communicator];
-  guint kind = prices->of_instruction[instruction];
+  guint kind = prices->kinds[collective];
 
   return &g_array_index (prices->list, Price,
                          kind * prices->n_levels + (levels == NULL ? 0 : levels[group]));
@@ -42,9 +42,9 @@ prices_of (const Prices *prices, guint8 communicator, guint32 instruction, guint
 
 /* The least that any group can take for a collective. */
 static inline SimTime
-prices_least_time (const Prices *prices, guint32 instruction)
+prices_least_time (const Prices *prices, guint32 collective)
 {
-  guint first = prices->of_instruction[instruction] * prices->n_levels;
+  guint first = prices->kinds[collective] * prices->n_levels;
   SimTime least = g_array_index (prices->list, Price, first).time;
 
   for (guint level = 1; level < prices->n_levels; level++)

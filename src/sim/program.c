@@ -12,6 +12,8 @@ program_new (void)
   program->buffer_room = 1024;
   program->buffers = g_new (guint32, program->buffer_room);
   program->recorded = g_byte_array_new ();
+  program->collectives = g_array_new (FALSE, FALSE, sizeof (guint32));
+  program->step_ends = g_array_new (FALSE, FALSE, sizeof (guint32));
   program->passing = program_add_event (program);
   return program;
 }
@@ -28,6 +30,8 @@ program_free (Program *program)
   g_free (program->instructions);
   g_free (program->buffers);
   g_byte_array_unref (program->recorded);
+  g_array_unref (program->collectives);
+  g_array_unref (program->step_ends);
   g_free (program);
 }
 
@@ -69,11 +73,12 @@ program_use_single_queue (Program *program)
 
 /* Where the next instruction is to be written. */
 static Instruction *
-next (Program *program)
+next (Program *program, InstructionKind kind)
 {
   g_assert (!program->sealed);
   if (program->n_instructions == program->room)
     program->instructions = g_renew (Instruction, program->instructions, program->room *= 2);
+  program->n_of_kind[kind]++;
   return &program->instructions[program->n_instructions++];
 }
 
@@ -100,14 +105,14 @@ program_launch (Program *program, const KernelLaunch *launch)
 {
   g_assert (launch->stream < program->n_streams && launch->n_kernels > 0);
   g_assert (launch->time >= 0 && launch->host >= 0);
-  *next (program) = (Instruction){ .kind = PROGRAM_LAUNCH,
-                                   .stream = launch->stream,
-                                   .fixed = launch->fixed != FALSE,
-                                   .jitter = launch->jitter != FALSE,
-                                   .time = launch->time,
-                                   .host = launch->host,
-                                   .issue = launch_issue_delay (launch),
-                                   .label = launch->label };
+  *next (program, PROGRAM_LAUNCH) = (Instruction){ .kind = PROGRAM_LAUNCH,
+                                                   .stream = launch->stream,
+                                                   .fixed = launch->fixed != FALSE,
+                                                   .jitter = launch->jitter != FALSE,
+                                                   .time = launch->time,
+                                                   .host = launch->host,
+                                                   .issue = launch_issue_delay (launch),
+                                                   .label = launch->label };
 }
 
 void
@@ -116,17 +121,19 @@ program_collective (Program *program, const CollectiveLaunch *launch)
   g_assert (launch->stream < program->n_streams);
   g_assert (launch->communicator < program->n_communicators);
   g_assert (launch->host >= 0 && launch->bytes >= 0);
-  *next (program) = (Instruction){ .kind = PROGRAM_COLLECTIVE,
-                                   .stream = launch->stream,
-                                   .communicator = launch->communicator,
-                                   .detail = (guint8)launch->kind,
-                                   .fixed = launch->fixed_time != SIM_TIME_NONE,
-                                   .in_place = launch->in_place != FALSE,
-                                   .time = launch->fixed_time,
-                                   .host = launch->host,
-                                   .issue = launch->host,
-                                   .bytes = launch->bytes,
-                                   .label = launch->label };
+  g_array_append_val (program->collectives, program->n_instructions);
+  *next (program, PROGRAM_COLLECTIVE) = (Instruction){ .kind = PROGRAM_COLLECTIVE,
+                                                       .stream = launch->stream,
+                                                       .communicator = launch->communicator,
+                                                       .detail = (guint8)launch->kind,
+                                                       .fixed = launch->fixed_time != SIM_TIME_NONE,
+                                                       .in_place = launch->in_place != FALSE,
+                                                       .id = program->collectives->len - 1,
+                                                       .time = launch->fixed_time,
+                                                       .host = launch->host,
+                                                       .issue = launch->host,
+                                                       .bytes = launch->bytes,
+                                                       .label = launch->label };
 }
 
 void
@@ -134,14 +141,16 @@ program_record (Program *program, EventId event, StreamId stream)
 {
   g_assert (event < program_n_events (program) && stream < program->n_streams);
   program->recorded->data[event] = TRUE;
-  *next (program) = (Instruction){ .kind = PROGRAM_RECORD, .stream = stream, .id = event };
+  *next (program, PROGRAM_RECORD)
+      = (Instruction){ .kind = PROGRAM_RECORD, .stream = stream, .id = event };
 }
 
 void
 program_stream_wait (Program *program, StreamId stream, EventId event)
 {
   g_assert (is_recorded (program, event) && stream < program->n_streams);
-  *next (program) = (Instruction){ .kind = PROGRAM_STREAM_WAIT, .stream = stream, .id = event };
+  *next (program, PROGRAM_STREAM_WAIT)
+      = (Instruction){ .kind = PROGRAM_STREAM_WAIT, .stream = stream, .id = event };
 }
 
 void
@@ -155,7 +164,7 @@ void
 program_host_wait (Program *program, EventId event, SimTime wakeup, TimelineLabel label)
 {
   g_assert (is_recorded (program, event) && wakeup >= 0);
-  *next (program)
+  *next (program, PROGRAM_HOST_WAIT)
       = (Instruction){ .kind = PROGRAM_HOST_WAIT, .id = event, .time = wakeup, .label = label };
 }
 
@@ -164,13 +173,13 @@ program_host_busy (Program *program, SimTime time)
 {
   g_assert (time >= 0);
   if (time > 0)
-    *next (program) = (Instruction){ .kind = PROGRAM_HOST_BUSY, .host = time };
+    *next (program, PROGRAM_HOST_BUSY) = (Instruction){ .kind = PROGRAM_HOST_BUSY, .host = time };
 }
 
 void
 program_host_delay (Program *program)
 {
-  *next (program) = (Instruction){ .kind = PROGRAM_HOST_DELAY };
+  *next (program, PROGRAM_HOST_DELAY) = (Instruction){ .kind = PROGRAM_HOST_DELAY };
 }
 
 BufferId
@@ -179,12 +188,12 @@ program_alloc (Program *program, StreamId pool, MemoryKind kind, gint64 bytes, g
   guint32 index = program->n_instructions;
 
   g_assert (pool < program->n_streams && bytes >= 0);
-  *next (program) = (Instruction){ .kind = PROGRAM_ALLOC,
-                                   .stream = pool,
-                                   .detail = (guint8)kind,
-                                   .id = program->n_buffers,
-                                   .bytes = bytes,
-                                   .label = { .unit = unit } };
+  *next (program, PROGRAM_ALLOC) = (Instruction){ .kind = PROGRAM_ALLOC,
+                                                  .stream = pool,
+                                                  .detail = (guint8)kind,
+                                                  .id = program->n_buffers,
+                                                  .bytes = bytes,
+                                                  .label = { .unit = unit } };
   if (program->n_buffers == program->buffer_room)
     program->buffers = g_renew (guint32, program->buffers, program->buffer_room *= 2);
   program->buffers[program->n_buffers] = index;
@@ -195,7 +204,7 @@ void
 program_free_buffer (Program *program, BufferId buffer, guint32 used_by)
 {
   g_assert (buffer < program->n_buffers && program->buffers[buffer] != INSTRUCTION_NONE);
-  Instruction *instruction = next (program);
+  Instruction *instruction = next (program, PROGRAM_FREE);
 
   *instruction = program->instructions[program->buffers[buffer]];
   instruction->kind = PROGRAM_FREE;
@@ -206,14 +215,15 @@ program_free_buffer (Program *program, BufferId buffer, guint32 used_by)
 void
 program_end_of_load (Program *program)
 {
-  *next (program) = (Instruction){ .kind = PROGRAM_END_OF_LOAD };
+  *next (program, PROGRAM_END_OF_LOAD) = (Instruction){ .kind = PROGRAM_END_OF_LOAD };
 }
 
 void
 program_end_of_step (Program *program, StreamId compute)
 {
   g_assert (compute < program->n_streams);
-  *next (program)
+  g_array_append_val (program->step_ends, program->n_instructions);
+  *next (program, PROGRAM_END_OF_STEP)
       = (Instruction){ .kind = PROGRAM_END_OF_STEP, .stream = compute, .id = program->n_steps };
   program->n_steps++;
 }

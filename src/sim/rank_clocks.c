@@ -113,17 +113,16 @@ static void
 make_room (RankClocks *clocks)
 {
   const Prepared *prepared = clocks->prepared;
+  const guint32 *n_of_kind = clocks->program->n_of_kind;
   guint32 n[MAX_STREAMS] = { 0 };
-  guint n_waits = 0;
 
   for (guint32 i = 0; i < prepared->n; i++)
     if (is_on_stream (&prepared->instructions[i]))
       n[prepared->instructions[i].stream]++;
-    else
-      n_waits += may_hold_up_host (&prepared->instructions[i]);
   for (guint i = 0; i < clocks->n_streams; i++)
     clocks->work[i] = g_new (Work, n[i] + 1);
-  clocks->waits = g_new0 (HostWait, n_waits + 1);
+  clocks->waits
+      = g_new (HostWait, n_of_kind[PROGRAM_HOST_WAIT] + n_of_kind[PROGRAM_HOST_DELAY] + 1);
 }
 
 static void

@@ -25,11 +25,11 @@ typedef struct
   Taken *events;
 } Replay;
 
-static guint32
-add_record (Replay *replay, const TimelineRecord *record)
+/* Where the next record is to be written. */
+static TimelineRecord *
+next_record (Replay *replay)
 {
-  g_array_index (replay->timeline->records, TimelineRecord, replay->n_records) = *record;
-  return replay->n_records++;
+  return &g_array_index (replay->timeline->records, TimelineRecord, replay->n_records++);
 }
 
 /* The later of the two; the first where they are equal. */
@@ -71,14 +71,15 @@ launch (Replay *replay, const Instruction *instruction, guint32 index)
   const ProgramStream *where = &replay->prepared->program->streams[instruction->stream];
 
   replay->host += instruction->host;
-  guint32 record = add_record (replay, &(TimelineRecord){ .start = last.until,
-                                                          .end = end,
-                                                          .label = instruction->label,
-                                                          .waited_for = last.record,
-                                                          .waited_why = (guint8)last.why,
-                                                          .lane = (guint8)where->lane,
-                                                          .stream = instruction->stream,
-                                                          .peers_from = last.until });
+  const guint32 record = replay->n_records;
+  *next_record (replay) = (TimelineRecord){ .start = last.until,
+                                            .end = end,
+                                            .label = instruction->label,
+                                            .waited_for = last.record,
+                                            .waited_why = (guint8)last.why,
+                                            .lane = (guint8)where->lane,
+                                            .stream = instruction->stream,
+                                            .peers_from = last.until };
   *stream = (Taken){ end, record, WAITED_FOR_STREAM };
 }
 
@@ -93,20 +94,22 @@ collective (Replay *replay, const Instruction *instruction, guint32 index)
   replay->host += instruction->host;
   Taken last = behind_queue (
       replay, later (later (*communicator, *stream), host_taken (replay, replay->host)));
-  const SimTime met = replay->observation != NULL ? replay->observation->met[index] : last.until;
+  const SimTime met
+      = replay->observation != NULL ? replay->observation->met[instruction->id] : last.until;
   g_assert (met >= last.until);
   const SimTime end = replay->observation != NULL
                           ? replay->observation->times[index]
                           : met + prepared_collective_time (replay->prepared, index, 0);
-  guint32 record = add_record (replay, &(TimelineRecord){ .start = last.until,
-                                                          .end = end,
-                                                          .bytes = instruction->bytes,
-                                                          .label = instruction->label,
-                                                          .waited_for = last.record,
-                                                          .waited_why = (guint8)last.why,
-                                                          .lane = (guint8)where->lane,
-                                                          .stream = instruction->stream,
-                                                          .peers_from = met });
+  const guint32 record = replay->n_records;
+  *next_record (replay) = (TimelineRecord){ .start = last.until,
+                                            .end = end,
+                                            .bytes = instruction->bytes,
+                                            .label = instruction->label,
+                                            .waited_for = last.record,
+                                            .waited_why = (guint8)last.why,
+                                            .lane = (guint8)where->lane,
+                                            .stream = instruction->stream,
+                                            .peers_from = met };
   *stream = (Taken){ end, record, WAITED_FOR_STREAM };
   *communicator = (Taken){ end, record, WAITED_FOR_COMMUNICATOR };
 }
@@ -119,14 +122,15 @@ host_wait (Replay *replay, const Instruction *instruction)
   if (event->until <= replay->host)
     return;
   SimTime woken = event->until + instruction->time;
-  replay->host_record = add_record (replay, &(TimelineRecord){ .start = replay->host,
-                                                               .end = woken,
-                                                               .label = instruction->label,
-                                                               .waited_for = event->record,
-                                                               .waited_why = WAITED_FOR_EVENT,
-                                                               .lane = LANE_HOST,
-                                                               .stream = G_MAXUINT8,
-                                                               .peers_from = replay->host });
+  replay->host_record = replay->n_records;
+  *next_record (replay) = (TimelineRecord){ .start = replay->host,
+                                            .end = woken,
+                                            .label = instruction->label,
+                                            .waited_for = event->record,
+                                            .waited_why = WAITED_FOR_EVENT,
+                                            .lane = LANE_HOST,
+                                            .stream = G_MAXUINT8,
+                                            .peers_from = replay->host };
   replay->host = woken;
 }
 
@@ -139,22 +143,31 @@ stream_wait (Replay *replay, const Instruction *instruction)
   replay->streams[instruction->stream] = later (replay->streams[instruction->stream], event);
 }
 
+/* When the streams that used what is freed are past it. */
+static SimTime
+reusable_from (const Replay *replay, const Instruction *instruction)
+{
+  SimTime reusable = replay->host;
+
+  for (guint i = 0; instruction->used_by >> i != 0; i++)
+    if ((instruction->used_by & (1u << i)) != 0)
+      reusable = MAX (reusable, replay->streams[i].until);
+  return reusable;
+}
+
 static void
 change_memory (Replay *replay, const Instruction *instruction)
 {
-  gboolean alloc = instruction->kind == PROGRAM_ALLOC;
-  MemoryChange change = { .time = replay->host,
-                          .reusable = replay->host,
-                          .bytes = alloc ? instruction->bytes : -instruction->bytes,
-                          .buffer = instruction->id,
-                          .unit = instruction->label.unit,
-                          .kind = instruction->detail,
-                          .pool = instruction->stream };
+  const gboolean alloc = instruction->kind == PROGRAM_ALLOC;
 
-  for (guint i = 0; i < replay->prepared->program->n_streams; i++)
-    if ((instruction->used_by & (1u << i)) != 0)
-      change.reusable = MAX (change.reusable, replay->streams[i].until);
-  g_array_index (replay->timeline->changes, MemoryChange, replay->n_changes++) = change;
+  g_array_index (replay->timeline->changes, MemoryChange, replay->n_changes++)
+      = (MemoryChange){ .time = replay->host,
+                        .reusable = reusable_from (replay, instruction),
+                        .bytes = alloc ? instruction->bytes : -instruction->bytes,
+                        .buffer = instruction->id,
+                        .unit = instruction->label.unit,
+                        .kind = instruction->detail,
+                        .pool = instruction->stream };
 }
 
 static void
@@ -235,18 +248,11 @@ stretch (GArray **array, gsize element_bytes, guint n)
 static void
 make_room (const Replay *replay)
 {
-  guint n_records = 0, n_changes = 0;
+  const guint32 *n = replay->prepared->program->n_of_kind;
 
-  for (guint32 i = 0; i < replay->prepared->n; i++)
-    {
-      const guint8 kind = replay->prepared->instructions[i].kind;
-
-      n_records
-          += kind == PROGRAM_LAUNCH || kind == PROGRAM_COLLECTIVE || kind == PROGRAM_HOST_WAIT;
-      n_changes += kind == PROGRAM_ALLOC || kind == PROGRAM_FREE;
-    }
-  stretch (&replay->timeline->records, sizeof (TimelineRecord), n_records);
-  stretch (&replay->timeline->changes, sizeof (MemoryChange), n_changes);
+  stretch (&replay->timeline->records, sizeof (TimelineRecord),
+           n[PROGRAM_LAUNCH] + n[PROGRAM_COLLECTIVE] + n[PROGRAM_HOST_WAIT]);
+  stretch (&replay->timeline->changes, sizeof (MemoryChange), n[PROGRAM_ALLOC] + n[PROGRAM_FREE]);
 }
 
 Timeline *
