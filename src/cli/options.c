@@ -296,7 +296,7 @@ static const OptionRow option_rows[] = {
   { OPTION_BUDGET, { "price", 0, VALUE, (gpointer) options_take_price,
                      "Cost too, at this price of a GPU hour", "PRICE" } },
   { OPTION_BREAK_EVEN, { "break-even", 0, SWITCH, (gpointer) options_take_break_even,
-                         "At which network bandwidth the first is caught up", NULL } },
+                         "At which bandwidth and on how many nodes the first is caught up", NULL } },
   { OPTION_REPEAT, { "repeat", 0, VALUE, (gpointer) options_take_repeat,
                      "What jitter costs: mean, p50 and p99 over N seeds", "N" } },
   { OPTION_PLAN, { "gpus", 0, VALUE, (gpointer) options_take_gpus,

@@ -10,6 +10,7 @@
 #include "cli/scenarios.h"
 #include "config/suggest.h"
 #include "study/break_even.h"
+#include "study/nodes_crossing.h"
 #include "study/repeat.h"
 #include "study/study_many.h"
 #include "study/what_if.h"
@@ -324,23 +325,59 @@ selection_explain (Selection *selection, const Options *options)
     what_if_study (&selection->report.entries[i].run, &selection->efforts[i], options->n_jobs);
 }
 
+typedef struct
+{
+  const Selection *selection;
+  Grid *grid;
+  GPtrArray *cells; /* Cells, one a file */
+} BreakEvenSearch;
+
+static CrossingSide
+crossing_side (const BreakEvenSearch *search, guint index)
+{
+  const Selection *selection = search->selection;
+  const ReportScenario *scenario = selection->report.entries[index].scenario;
+  guint first = index;
+
+  while (first > 0 && selection->report.entries[first - 1].scenario == scenario)
+    first--;
+  return (CrossingSide){
+    .cells = g_ptr_array_index (search->cells, scenario - selection->scenarios),
+    .variant = index - first,
+    .scenario = &g_array_index (selection->variants, Scenario, index),
+  };
+}
+
 static void
 find_break_even (guint index, gpointer data)
 {
-  const Selection *selection = data;
+  const BreakEvenSearch *search = data;
+  const CrossingSide variant = crossing_side (search, index), baseline = crossing_side (search, 0);
+  BreakEven *break_even = &search->selection->report.break_evens[index];
 
-  if (index > 0)
-    break_even_find (&g_array_index (selection->variants, Scenario, index),
-                     &g_array_index (selection->variants, Scenario, 0),
-                     &selection->report.break_evens[index]);
+  if (index == 0)
+    return;
+  break_even_find (variant.scenario, baseline.scenario, break_even);
+  nodes_crossing_find (&variant, &baseline, &break_even->crossing);
 }
 
 void
 selection_break_even (Selection *selection, const Options *options)
 {
-  selection->report.break_evens = g_new0 (BreakEven, selection->report.n_entries);
-  study_pool_run (selection->report.n_entries, options->n_jobs, find_break_even, selection, NULL,
-                  NULL);
+  const guint n = selection->report.n_entries;
+  BreakEvenSearch search = {
+    .selection = selection,
+    .grid = nodes_crossing_grid (),
+    .cells = g_ptr_array_new_with_free_func ((GDestroyNotify)cells_free),
+  };
+
+  for (guint i = 0; i < selection->files->len; i++)
+    g_ptr_array_add (search.cells,
+                     cells_new (g_ptr_array_index (selection->files, i), search.grid));
+  selection->report.break_evens = g_new0 (BreakEven, n);
+  study_pool_run (n, options->n_jobs, find_break_even, &search, NULL, NULL);
+  g_ptr_array_unref (search.cells);
+  grid_free (search.grid);
 }
 
 /* ---- reporting it ---- */

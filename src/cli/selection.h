@@ -29,7 +29,7 @@ void selection_clear (Selection *selection);
 /* Fills in what other hardware would change of each run, too: for a single one. */
 void selection_explain (Selection *selection, const Options *options);
 
-/* Finds the networks at which the variants are as fast as the first. */
+/* Finds the networks at which the variants are as fast as the first, and the numbers of nodes. */
 void selection_break_even (Selection *selection, const Options *options);
 
 /* Simulates what was selected, once; progress goes to a terminal as "compare: 3/8 variants". */

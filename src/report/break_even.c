@@ -51,6 +51,16 @@ break_even_words (const BreakEven *break_even, const char *variant, const char *
   g_assert_not_reached ();
 }
 
+static void
+add_crossing (Csv *csv, const NodesCrossing *crossing, const char *variant, const char *baseline)
+{
+  const gboolean found = crossing->is == NODES_CROSSING_FOUND;
+
+  csv_add_text (csv, nodes_crossing_case (crossing));
+  csv_add_number (csv, found ? crossing->nodes : (double)NAN);
+  csv_add_text (csv, !found ? "NaN" : crossing->faster_on_more ? variant : baseline);
+}
+
 char *
 break_even_csv (const BreakEven *break_evens, const char *const *variants)
 {
@@ -58,7 +68,8 @@ break_even_csv (const BreakEven *break_evens, const char *const *variants)
       = { "found", "alike", "always_faster", "always_slower", "unknown" };
   Csv csv;
 
-  csv_begin (&csv, "variant,baseline,case,factor,bandwidth_bytes_per_s,faster_below");
+  csv_begin (&csv, "variant,baseline,case,factor,bandwidth_bytes_per_s,faster_below,"
+                   "nodes_case,nodes,faster_from_nodes");
   for (guint i = 1; variants[0] != NULL && variants[i] != NULL; i++)
     {
       const BreakEven *break_even = &break_evens[i];
@@ -72,6 +83,7 @@ break_even_csv (const BreakEven *break_evens, const char *const *variants)
       csv_add_text (&csv, !found                         ? "NaN"
                           : break_even->faster_if_slower ? variants[i]
                                                          : variants[0]);
+      add_crossing (&csv, &break_even->crossing, variants[i], variants[0]);
       csv_end_row (&csv);
     }
   return csv_finish (&csv);

@@ -219,7 +219,9 @@ add_deltas (JsonBuilder *builder, const Figures *figures, const Figures *baselin
 static void
 add_break_even (JsonBuilder *builder, const BreakEven *break_even)
 {
+  const NodesCrossing *crossing = &break_even->crossing;
   const gboolean found = break_even->is == BREAK_EVEN_FOUND;
+  const gboolean crosses = crossing->is == NODES_CROSSING_FOUND;
 
   json_builder_set_member_name (builder, "break_even");
   json_builder_begin_object (builder);
@@ -229,6 +231,9 @@ add_break_even (JsonBuilder *builder, const BreakEven *break_even)
   json_member_count (builder, "faster_below", found && break_even->faster_if_slower);
   json_member_count (builder, "always_faster", break_even->is == BREAK_EVEN_ALWAYS_FASTER);
   json_member_count (builder, "always_slower", break_even->is == BREAK_EVEN_ALWAYS_SLOWER);
+  json_member_text (builder, "nodes_case", nodes_crossing_case (crossing));
+  json_member_number (builder, "nodes", crosses ? crossing->nodes : (double)NAN);
+  json_member_count (builder, "faster_from_nodes", crosses && crossing->faster_on_more);
   json_builder_end_object (builder);
 }
 

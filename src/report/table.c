@@ -347,9 +347,13 @@ append_break_evens (const Report *report, const char *const *names, GString *tex
   g_string_append_c (text, '\n');
   for (guint i = 1; i < report->n_entries; i++)
     {
-      g_autofree char *line = break_even_words (&report->break_evens[i], names[i], names[0]);
+      const BreakEven *break_even = &report->break_evens[i];
+      g_autofree char *line = break_even_words (break_even, names[i], names[0]);
+      g_autofree char *crossing = nodes_crossing_words (&break_even->crossing, names[i], names[0]);
 
       text_append_wrapped (text, line, 2);
+      if (crossing != NULL)
+        text_append_wrapped (text, crossing, 2);
     }
 }
 
