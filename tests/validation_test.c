@@ -208,6 +208,45 @@ the_loss_is_compiled_since_some_month (void **state)
   assert_cannot_map (",software_month", ",2025-13", "'2025-13' is no month such as 2025-02");
 }
 
+/* And wraps embedding and head as units of their own from July on. */
+static void
+embedding_and_head_are_units_since_some_month (void **state)
+{
+  static const struct
+  {
+    const char *of, *month;
+    gboolean own_units;
+  } cases[] = { { "torchtitan,fsdp2", "2025-07", TRUE },
+                { "torchtitan,fsdp2", "", TRUE },
+                { "torchtitan,fsdp2", "2025-06", FALSE },
+                { "fms-fsdp,fsdp2", "", FALSE } };
+
+  (void)state;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Problems) problems = problems_new ();
+      g_autofree char *rows = g_strdup_printf (
+          HEADER ",year,software_month\nr,%s,2,256,2,1024,0,1000,512,b200-sxm,2,8,4,1000,2025,%s",
+          cases[i].of, cases[i].month);
+      g_autoptr (PublishedTable) table = read_table (rows, problems);
+      g_autofree char *text = published_scenario (&published_run (table, 0)->settings, NULL);
+
+      assert_non_null (text);
+      assert_int_equal (strstr (text, "units = embed_blocks_head") != NULL, cases[i].own_units);
+    }
+}
+
+/* ROCm builds of PyTorch have none, whatever torchtitan's run_train.sh asks for. */
+static void
+expandable_segments_are_cudas (void **state)
+{
+  (void)state;
+  assert_scenario_of ("torchtitan", "mi300x", ",attention", ",flash2",
+                      "attention = flash2\nexpandable_segments = false");
+  assert_scenario_of ("torchtitan", "h200-sxm", ",attention", ",flash2",
+                      "attention = flash2\n[training]");
+}
+
 static void
 torchtitan_takes_cudnn_on_blackwell (void **state)
 {
@@ -345,6 +384,8 @@ main (void)
     cmocka_unit_test (the_usual_network_stands_in_and_is_told),
     cmocka_unit_test (software_follows_framework_and_attention),
     cmocka_unit_test (the_loss_is_compiled_since_some_month),
+    cmocka_unit_test (embedding_and_head_are_units_since_some_month),
+    cmocka_unit_test (expandable_segments_are_cudas),
     cmocka_unit_test (torchtitan_takes_cudnn_on_blackwell),
     cmocka_unit_test (fp8_is_scaled_by_tensor_where_it_must_be),
     cmocka_unit_test (checkpointing_is_nested_as_it_was),

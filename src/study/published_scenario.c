@@ -126,25 +126,26 @@ add_hardware (const Mapping *mapping)
 
 /* ---- the software ---- */
 
-/* The software profile of a framework, whether its checkpoints stop early where torch can,
- * and the first month in which it compiles the loss, too, where it compiles blocks; 0: never. */
+/* The software profile of a framework, whether its checkpoints stop early where torch can, the
+ * first month in which it compiles the loss, too, where it compiles blocks, and that from which
+ * on embedding and head are units of their own; 0: never. */
 typedef struct
 {
   const char *framework; /* how its name begins */
   const char *profile;
   const char *optimizer;
   gboolean early_stop;
-  guint loss_compiled_since;
+  guint loss_compiled_since, own_units_since;
 } Framework;
 
 #define MONTH(year, month) (12 * (year) + (month)-1)
 
 static const Framework frameworks[] = {
-  { "llm-foundry", "composer", "adamw_for_loop", TRUE, 0 },
-  { "torchtitan", "torchtitan", "adamw", FALSE, MONTH (2025, 3) },
-  { "fms-fsdp", "fms-fsdp", "adamw", TRUE, 0 },
-  { "HF ", "hf-trainer", "adamw", TRUE, 0 },
-  { "", "eager", "adamw", TRUE, 0 },
+  { "llm-foundry", "composer", "adamw_for_loop", TRUE, 0, 0 },
+  { "torchtitan", "torchtitan", "adamw", FALSE, MONTH (2025, 3), MONTH (2025, 7) },
+  { "fms-fsdp", "fms-fsdp", "adamw", TRUE, 0, 0 },
+  { "HF ", "hf-trainer", "adamw", TRUE, 0, 0 },
+  { "", "eager", "adamw", TRUE, 0, 0 },
 };
 
 static const Framework *
@@ -185,6 +186,14 @@ attention_kernels (const RunSettings *run, const Framework *framework)
   return run->attention;
 }
 
+/* PyTorch's expandable segments are made by CUDA's driver; its ROCm builds warn and go on without
+ * (c10/cuda/CUDACachingAllocator.cpp, "not supported on this platform"). */
+static gboolean
+has_no_expandable_segments (const RunSettings *run)
+{
+  return g_str_has_prefix (run->gpu, "mi3");
+}
+
 static gboolean
 add_software (const Mapping *mapping)
 {
@@ -201,6 +210,8 @@ add_software (const Mapping *mapping)
   add (mapping, "[software]\nsource = %s", profile);
   if (attention[0] != '\0')
     add (mapping, "attention = %s", attention);
+  if (has_no_expandable_segments (run))
+    add (mapping, "expandable_segments = false");
   if (run->compile)
     add (mapping, "compile = true");
   if (strstr (run->ab_arm, "chunked") != NULL)
@@ -290,7 +301,12 @@ static void
 add_fsdp2 (const Mapping *mapping)
 {
   const RunSettings *run = mapping->run;
+  const Framework *framework = find_framework (run->framework);
+  guint month;
 
+  if (framework->own_units_since > 0 && software_month (mapping, &month)
+      && month >= framework->own_units_since)
+    add (mapping, "units = embed_blocks_head");
   if (run->reshard_after_forward[0] != '\0')
     add (mapping, "reshard_after_forward = %s", run->reshard_after_forward);
   if (is_fp8 (run->all_gather_dtype))
