@@ -37,7 +37,9 @@ struct _RecordedTrack
   gboolean knows_waiting, in_depth;
   FiguresSum sum;
   guint n_steps;
-  SimTime origin, step_time, shortest, longest;
+  SimTime origin, shortest, longest;
+  RecordedStep step; /* at hand, so far */
+  GArray *steps;     /* RecordedStep, the finished ones */
   gboolean has_origin;
   double collective_n[N_TIMELINE_OPS];
   SimTime collective[N_TIMELINE_OPS], waiting[N_TIMELINE_OPS];
@@ -67,6 +69,7 @@ recorded_track_new (guint rank, gboolean knows_waiting, gboolean in_depth)
   track->gathered = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
   track->unfinished = g_array_new (FALSE, FALSE, sizeof (Unfinished));
   track->gaps = g_array_new (FALSE, FALSE, sizeof (RecordedGap));
+  track->steps = g_array_new (FALSE, FALSE, sizeof (RecordedStep));
   return track;
 }
 
@@ -80,6 +83,7 @@ recorded_track_free (RecordedTrack *track)
   g_hash_table_unref (track->gathered);
   g_array_unref (track->unfinished);
   g_array_unref (track->gaps);
+  g_array_unref (track->steps);
   g_free (track);
 }
 
@@ -269,15 +273,34 @@ add_gaps (RecordedTrack *track, const Timeline *window, const GArray *spans)
 /* ---- windows ---- */
 
 static void
+add_to_step (RecordedTrack *track, const Exposure *exposure)
+{
+  Exposure *sum = &track->step.exposure;
+
+  sum->total += exposure->total;
+  sum->compute += exposure->compute;
+  sum->host_bound += exposure->host_bound;
+  sum->copies += exposure->copies;
+  for (guint op = 0; op < N_TIMELINE_OPS; op++)
+    {
+      sum->exposed[op] += exposure->exposed[op];
+      sum->busy[op] += exposure->busy[op];
+    }
+}
+
+static void
 end_step (RecordedTrack *track)
 {
+  const SimTime time = track->step.exposure.total;
   GHashTableIter iter;
   gpointer gathered;
 
   track->n_steps++;
-  track->shortest = MIN (track->shortest, track->step_time);
-  track->longest = MAX (track->longest, track->step_time);
-  track->step_time = 0;
+  track->shortest = MIN (track->shortest, time);
+  track->longest = MAX (track->longest, time);
+  if (track->in_depth)
+    g_array_append_val (track->steps, track->step);
+  track->step = (RecordedStep){ .start = track->step.start + time };
   g_hash_table_iter_init (&iter, track->gathered);
   while (g_hash_table_iter_next (&iter, NULL, &gathered))
     ((Gathered *)gathered)->n_in_step = 0;
@@ -296,7 +319,7 @@ recorded_track_add (RecordedTrack *track, const Timeline *window, gboolean ends_
   track->has_origin = TRUE;
   exposure_of_spans (spans, n_records, &exposure, per_record);
   figures_sum_add (&track->sum, window, &exposure, per_record);
-  track->step_time += exposure.total;
+  add_to_step (track, &exposure);
   add_collectives (track, window, per_record);
   if (track->in_depth)
     add_gaps (track, window, spans);
@@ -330,6 +353,7 @@ recorded_new (const char *name)
   recorded->collectives = g_array_new (FALSE, FALSE, sizeof (RecordedCollective));
   recorded->redundancies = g_array_new (FALSE, FALSE, sizeof (RecordedRedundancy));
   recorded->gaps = g_array_new (FALSE, FALSE, sizeof (RecordedGap));
+  recorded->steps = g_array_new (FALSE, FALSE, sizeof (RecordedStep));
   recorded->scenario_name = g_strdup ("");
   recorded->scenario_sha256 = g_strdup ("");
   recorded->scenario = (ReportScenario){ .scenario_name = recorded->scenario_name,
@@ -352,6 +376,7 @@ recorded_free (Recorded *recorded)
   g_array_unref (recorded->collectives);
   g_array_unref (recorded->redundancies);
   g_array_unref (recorded->gaps);
+  g_array_unref (recorded->steps);
   figures_clear (&recorded->figures);
   g_free (recorded);
 }
@@ -485,4 +510,5 @@ recorded_finish (Recorded *recorded, const RecordedTrack *slowest, const RunFact
   finish_collectives (recorded, slowest);
   finish_redundancies (recorded, slowest);
   g_array_append_vals (recorded->gaps, slowest->gaps->data, slowest->gaps->len);
+  g_array_append_vals (recorded->steps, slowest->steps->data, slowest->steps->len);
 }

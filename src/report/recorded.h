@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "report/report.h"
+#include "timeline/exposure.h"
 
 #define RECORDED_GAPS 5
 
@@ -37,6 +38,13 @@ typedef struct
   gboolean has_before, has_after;
   TimelineLabel before, after; /* work on the compute stream, or an exposed collective */
 } RecordedGap;
+
+/* One step of the slowest rank. */
+typedef struct
+{
+  SimTime start; /* after the first step's beginning */
+  Exposure exposure;
+} RecordedStep;
 
 /* One rank, per step. */
 typedef struct
@@ -92,6 +100,7 @@ typedef struct
   GArray *collectives;  /* RecordedCollective by unit, micro-batch, phase and kind */
   GArray *redundancies; /* RecordedRedundancy by micro-batch and unit */
   GArray *gaps;         /* RecordedGap, the longest first */
+  GArray *steps;        /* RecordedStep, in order */
 } Recorded;
 
 Recorded *recorded_new (const char *name);
@@ -130,3 +139,5 @@ char *recorded_deltas_csv (const GPtrArray *jobs);
 /* A row for each rank read, and for each kind of collective of a unit, phase and micro-batch. */
 char *recorded_ranks_csv (const GPtrArray *jobs);
 char *recorded_collectives_csv (const GPtrArray *jobs);
+/* A row for each step of the slowest rank. */
+char *recorded_steps_csv (const GPtrArray *jobs);

@@ -70,6 +70,50 @@ recorded_ranks_csv (const GPtrArray *jobs)
   return csv_finish (&csv);
 }
 
+static void
+add_step (Csv *csv, const Recorded *job, guint index)
+{
+  const RecordedStep *step = &g_array_index (job->steps, RecordedStep, index);
+  const Exposure *parts = &step->exposure;
+  const SimTime times[] = { step->start,
+                            parts->total,
+                            parts->compute,
+                            parts->total - parts->compute - parts->host_bound,
+                            parts->host_bound,
+                            parts->exposed[TIMELINE_ALL_GATHER],
+                            parts->exposed[TIMELINE_REDUCE_SCATTER],
+                            parts->exposed[TIMELINE_ALL_REDUCE],
+                            parts->busy[TIMELINE_FORWARD],
+                            parts->busy[TIMELINE_RECOMPUTE],
+                            parts->busy[TIMELINE_BACKWARD],
+                            parts->busy[TIMELINE_OPTIMIZER] };
+
+  csv_add_text (csv, job->name);
+  csv_add_integer (csv, g_array_index (job->ranks, RecordedRank, job->slowest).rank);
+  csv_add_integer (csv, index + 1);
+  for (guint i = 0; i < G_N_ELEMENTS (times); i++)
+    csv_add_seconds (csv, sim_time_seconds (times[i]));
+  csv_end_row (csv);
+}
+
+char *
+recorded_steps_csv (const GPtrArray *jobs)
+{
+  Csv csv;
+
+  csv_begin (&csv, "variant,rank,step,start_s,step_time_s,compute_s,exposed_comm_s,host_bound_s,"
+                   "all_gather_exposed_s,reduce_scatter_exposed_s,all_reduce_exposed_s,forward_s,"
+                   "recompute_s,backward_s,optimizer_s");
+  for (guint i = 0; i < jobs->len; i++)
+    {
+      const Recorded *job = g_ptr_array_index (jobs, i);
+
+      for (guint s = 0; s < job->steps->len; s++)
+        add_step (&csv, job, s);
+    }
+  return csv_finish (&csv);
+}
+
 /* ---- the files that a simulated run has too ---- */
 
 typedef struct

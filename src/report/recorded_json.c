@@ -188,6 +188,28 @@ add_gaps (JsonBuilder *builder, const Recorded *job)
 }
 
 static void
+add_steps (JsonBuilder *builder, const Recorded *job)
+{
+  json_builder_set_member_name (builder, "steps");
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < job->steps->len; i++)
+    {
+      const RecordedStep *step = &g_array_index (job->steps, RecordedStep, i);
+      const Exposure *parts = &step->exposure;
+      const SimTime exposed = parts->total - parts->compute - parts->host_bound;
+
+      json_builder_begin_object (builder);
+      json_member_count (builder, "start_s", sim_time_seconds (step->start));
+      json_member_count (builder, "step_time_s", sim_time_seconds (parts->total));
+      json_member_count (builder, "compute_s", sim_time_seconds (parts->compute));
+      json_member_count (builder, "exposed_comm_s", sim_time_seconds (exposed));
+      json_member_count (builder, "host_bound_s", sim_time_seconds (parts->host_bound));
+      json_builder_end_object (builder);
+    }
+  json_builder_end_array (builder);
+}
+
+static void
 add_figures (JsonBuilder *builder, const Recorded *job)
 {
   const Figures *figures = &job->figures;
@@ -244,6 +266,7 @@ add_job (JsonBuilder *builder, const Recorded *job)
   add_collectives (builder, job);
   add_redundancies (builder, job);
   add_gaps (builder, job);
+  add_steps (builder, job);
   json_builder_end_object (builder);
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "report/format.h"
-#include "report/recorded.h"
+#include "report/recorded_tables.h"
 #include "report/run_table.h"
 #include "report/text_table.h"
 
@@ -424,44 +424,6 @@ append_gaps (const Recorded *job, GString *text)
   g_string_append_c (text, '\n');
 }
 
-/* ---- several ranks ---- */
-
-#define MOST_RANKS 32 /* in the table for people */
-
-static void
-add_rank (TextTable *table, const RecordedRank *rank)
-{
-  const double collectives_s = recorded_sum (rank->collective_s);
-
-  add_fixed (table, 0, rank->rank);
-  add_ms (table, rank->step_time_s);
-  add_ms (table, rank->compute_s);
-  add_ms (table, recorded_sum (rank->exposed_s));
-  add_ms (table, rank->host_bound_s);
-  add_ms (table, collectives_s);
-  add_ms (table, recorded_waiting (rank));
-  add_ms (table, collectives_s - recorded_waiting (rank));
-}
-
-static void
-append_ranks (const Recorded *job, GString *text)
-{
-  static const char *const heads[] = { "rank",       "step ms",     "compute", "exposed",
-                                       "host-bound", "collectives", "waiting", "transfer" };
-  g_autoptr (TextTable) table = text_table_new (G_N_ELEMENTS (heads));
-
-  if (job->ranks->len < 2)
-    return;
-  for (guint i = 0; i < G_N_ELEMENTS (heads); i++)
-    text_table_add (table, heads[i]);
-  for (guint i = 0; i < MIN (job->ranks->len, MOST_RANKS); i++)
-    add_rank (table, rank_at (job, i));
-  text_table_render (table, text);
-  if (job->ranks->len > MOST_RANKS)
-    g_string_append_printf (text, "and %u ranks more\n", job->ranks->len - MOST_RANKS);
-  g_string_append_c (text, '\n');
-}
-
 /* ---- the whole ---- */
 
 static void
@@ -497,7 +459,8 @@ append_job (const Recorded *job, GString *text)
   append_passes (job, text);
   if (job->figures.n_units > 0 && job->has_units)
     run_table_append_collectives (&job->figures, text);
-  append_ranks (job, text);
+  recorded_append_steps (job, text);
+  recorded_append_ranks (job, text);
   append_gaps (job, text);
   append_redundancies (job, text);
   append_verdict (job, text);
