@@ -2,6 +2,8 @@
 
 #include "study/measured_format.h"
 
+#include <string.h>
+
 #include "report/csv.h"
 #include "report/format.h"
 #include "study/measured_scenario.h"
@@ -40,15 +42,32 @@ bus_factor (TimelineOp kind, guint n_ranks)
 
 /* ---- [timing] ---- */
 
+/* To the picosecond, so that reading it again changes nothing, in ms from 1 ms on. */
+static char *
+exact_time (SimTime time)
+{
+  const gboolean in_ms = time >= PICOSECONDS_PER_SECOND / 1000;
+  const SimTime unit = PICOSECONDS_PER_SECOND / (in_ms ? 1000 : 1000000);
+  g_autofree char *text = g_strdup_printf ("%" G_GINT64_FORMAT ".%0*" G_GINT64_FORMAT, time / unit,
+                                           in_ms ? 9 : 6, time % unit);
+  gsize length = strlen (text);
+
+  while (text[length - 1] == '0')
+    length--;
+  if (text[length - 1] == '.')
+    length--;
+  text[length] = '\0';
+  return g_strconcat (text, in_ms ? "ms" : "us", NULL);
+}
+
 static void
 add_setting (GArray *settings, const char *key, SimTime time, const char *comment)
 {
-  char buffer[FORMAT_SIZE];
+  g_autofree char *exact = exact_time (time);
   const IniSetting setting = {
     .section = "timing",
     .key = key,
-    .value = g_strdup_printf ("%sus%s%s", format_time_us (buffer, time),
-                              comment[0] == '\0' ? "" : "  # ", comment),
+    .value = g_strconcat (exact, comment[0] == '\0' ? "" : "  # ", comment, NULL),
   };
 
   g_array_append_val (settings, setting);
@@ -66,6 +85,8 @@ comment_of (const MeasuredStep *step, MeasuredKey key)
     return g_strdup ("a block's share of all buckets");
   if (time->is_spread)
     return g_strdup ("of all kernels of that pass, spread over the blocks");
+  if (time->n == 1)
+    return g_strdup ("measured once");
   return g_strdup_printf ("mean of %" G_GUINT64_FORMAT "%s", time->n,
                           measured_key_is_collective (key, &kind) ? " calls" : "");
 }
