@@ -59,12 +59,9 @@ write_files (const GPtrArray *jobs, const char *folder, GError **error)
     const char *name;
     char *(*write) (const GPtrArray *jobs);
   } files[] = {
-    { "per_unit.csv", recorded_per_unit_csv },
-    { "collectives.csv", recorded_collectives_csv },
-    { "ranks.csv", recorded_ranks_csv },
-    { "steps.csv", recorded_steps_csv },
-    { "deltas.csv", recorded_deltas_csv },
-    { "report.json", recorded_json },
+    { "per_unit.csv", recorded_per_unit_csv }, { "collectives.csv", recorded_collectives_csv },
+    { "ranks.csv", recorded_ranks_csv },       { "steps.csv", recorded_steps_csv },
+    { "deltas.csv", recorded_deltas_csv },     { "report.json", recorded_json },
     { "summary.csv", recorded_summary_csv }, /* last: where it stands, the others do */
   };
 
