@@ -32,6 +32,7 @@ write_tables (const Report *report, const char *folder, GError **error)
   return TRUE;
 }
 
+/* A variant that did not run has no trace: that of an earlier run goes. */
 static gboolean
 write_traces (const Report *report, const char *folder, GError **error)
 {
@@ -43,10 +44,9 @@ write_traces (const Report *report, const char *folder, GError **error)
       g_autofree char *name = g_strdup_printf ("trace-%s.json", safe_names[i]);
       g_autofree char *text = NULL;
 
-      if (report->entries[i].run.timelines == NULL)
-        continue;
-      text = report_trace_json (&report->entries[i]);
-      if (!files_write (folder, name, text, error))
+      if (report->entries[i].run.timelines != NULL)
+        text = report_trace_json (&report->entries[i]);
+      if (!files_replace (folder, name, text, error))
         return FALSE;
     }
   return TRUE;
@@ -59,10 +59,9 @@ write_what_if (const Report *report, const char *folder, GError **error)
   const ReportRun *run = &report->entries[0].run;
   g_autofree char *text = NULL;
 
-  if (run->what_if == NULL)
-    return TRUE;
-  text = what_if_csv (run->what_if, run->figures.step_time_s);
-  return files_write (folder, "what_if.csv", text, error);
+  if (run->what_if != NULL)
+    text = what_if_csv (run->what_if, run->figures.step_time_s);
+  return files_replace (folder, "what_if.csv", text, error);
 }
 
 static gboolean
@@ -71,10 +70,9 @@ write_break_evens (const Report *report, const char *folder, GError **error)
   g_auto (GStrv) names = variant_names (report);
   g_autofree char *text = NULL;
 
-  if (report->break_evens == NULL)
-    return TRUE;
-  text = break_even_csv (report->break_evens, (const char *const *)names);
-  return files_write (folder, "break_even.csv", text, error);
+  if (report->break_evens != NULL)
+    text = break_even_csv (report->break_evens, (const char *const *)names);
+  return files_replace (folder, "break_even.csv", text, error);
 }
 
 gboolean
