@@ -175,6 +175,12 @@ static const MistakeCase values[] = {
     "s.ini:6:10: [activation_checkpointing] select: expected a number for K, such as every:2" },
   { "[activation_checkpointing]\nselect = every:0\n",
     "s.ini:6:10: [activation_checkpointing] select: '0' is out of range" },
+  { "[training]\ntrainable = none\n",
+    "s.ini:6:13: [training] trainable: unknown value 'none'; one of all, head, last:K" },
+  { "[training]\ntrainable = last:K\n",
+    "s.ini:6:13: [training] trainable: expected a number for K, such as last:2" },
+  { "[training]\ntrainable = last:0\n", "s.ini:6:13: [training] trainable: '0' is out of range" },
+  { "[training]\ntrainable = last:2.5\n", "s.ini:6:13: [training] trainable: " },
   { "[timing]\nforward = 4\n",
     "s.ini:6:11: [timing] forward: no unit; expected a time such as 4ms (ps, ns, us, ms" },
   { "[timing]\nforward = 4GB\n", "s.ini:6:11: [timing] forward: unknown unit 'GB'" },
@@ -248,6 +254,16 @@ static const MistakeCase contradictions[] = {
     "op\n",
     "s.ini:8:10: [activation_checkpointing] select: select = op needs use_reentrant = false: "
     "PyTorch refuses" },
+  { "[training]\ntrainable = last:5\n",
+    "s.ini:6:13: [training] trainable: trainable names the last 5 of 4 blocks; last:4 would do" },
+  { "[training]\ntrainable = last:2\n[variant a]\nmodel.tied_embeddings = true\n",
+    "s.ini:8:25: [model] tied_embeddings: with tied embeddings the head's weight is the "
+    "embedding's" },
+  { "[training]\ntrainable = last:2\n[activation_checkpointing]\nmethod = torch.utils.checkpoint\n"
+    "use_reentrant = true\n",
+    "s.ini:9:17: [activation_checkpointing] use_reentrant: below the blocks that are trained "
+    "nothing "
+    "needs a gradient" },
   { "[variant a]\nmodel.heads = 9\nmodel.hidden = 63\n",
     "s.ini:6:15: [model] heads: 9 heads are not a multiple of 2 kv_heads" },
   { "[variant a]\nmodel.hidden = 65\n",
@@ -300,6 +316,7 @@ keys_without_effect_are_no_mistake (void **state)
     "[simulation]\nengine = one_pass\ncompute_slowdown = 0%\n",
     "nics_per_node = 0\n",
     "[timing]\nhead_all_gather = 1ms\n",
+    "[training]\ntrainable = last:2\n[activation_checkpointing]\nuse_reentrant = true\n",
   };
 
   (void)state;

@@ -27,6 +27,7 @@ static const struct
   { "fsdp.sharding_strategy", "FULL_SHARD" },
   { "fsdp.shard_group_size", "auto" },
   { "fsdp.backward_prefetch", "BACKWARD_PRE" },
+  { "training.trainable", "all" },
   { "fsdp.forward_prefetch", "false" },
   { "fsdp.limit_all_gathers", "true" },
   { "fsdp.reshard_after_forward", "auto" },

@@ -192,6 +192,42 @@ check_checkpoint_offload (const Check *check)
           "offload = true with select = children is not modelled; select = all would do");
 }
 
+/* With frozen weights below, a reentrant checkpoint's inputs need no gradient. */
+static gboolean
+is_detached (const Scenario *scenario)
+{
+  const CheckpointConfig *checkpoint = &scenario->checkpoint;
+
+  return checkpoint->method != CHECKPOINT_NONE && checkpoint->use_reentrant
+         && scenario->training.trained_blocks > 0;
+}
+
+static void
+check_trainable (const Check *check)
+{
+  const Scenario *scenario = check->scenario;
+  const Setting *count = BLAME (check, ID_training_trainable, ID_model_layers);
+  const Setting *tied = BLAME (check, ID_training_trainable, ID_model_tied_embeddings);
+  const Setting *reentrant
+      = BLAME (check, ID_training_trainable, ID_activation_checkpointing_method,
+               ID_activation_checkpointing_use_reentrant);
+
+  if (scenario_trains_all (scenario))
+    return;
+  if (count != NULL && scenario->training.trained_blocks > scenario->model.layers)
+    note (check, count, "trainable names the last %u of %u blocks; last:%u would do",
+          scenario->training.trained_blocks, scenario->model.layers, scenario->model.layers);
+  if (tied != NULL && scenario->model.tied_embeddings)
+    note (check, tied,
+          "with tied embeddings the head's weight is the embedding's, so a head that is trained "
+          "sends gradients through all blocks; trainable = all would do");
+  if (reentrant != NULL && is_detached (scenario))
+    note (check, reentrant,
+          "below the blocks that are trained nothing needs a gradient, and the reentrant "
+          "checkpoint then gives none (\"None of the inputs have requires_grad=True. Gradients "
+          "will be None\"); use_reentrant = false would do");
+}
+
 static void
 check_micro_batch (const Check *check)
 {
@@ -300,6 +336,7 @@ check_scenario (const Resolved *resolved, const Scenario *scenario, Problems *pr
   check_reshard (&check);
   check_select (&check);
   check_checkpoint_offload (&check);
+  check_trainable (&check);
   check_micro_batch (&check);
   check_fp8 (&check);
   check_engine (&check);

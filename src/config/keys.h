@@ -16,6 +16,7 @@ typedef enum
   KEY_CHOICE,      /* enum of choices.def */
   KEY_TORCH,       /* fsdp.torch */
   KEY_RESHARD,     /* fsdp.reshard_after_forward */
+  KEY_TRAINABLE,   /* training.trainable */
   KEY_SELECT,      /* activation_checkpointing.select */
   KEY_NUMBERED,    /* NumberedList */
   KEY_BLOCK_KINDS, /* model.block_kinds; char *, block_kinds.h */

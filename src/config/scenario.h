@@ -200,6 +200,12 @@ typedef struct
   gint64 step_overhead_ps;      /* host time between steps */
 } SoftwareConfig;
 
+typedef enum
+{
+  TRAINABLE_ALL,
+  TRAINABLE_LAST /* some of the last blocks, final norm and head */
+} Trainable;
+
 typedef struct
 {
   guint micro_batch;
@@ -210,6 +216,8 @@ typedef struct
   guint last_micro_batch; /* sequences; 0: as many as in the others */
   MatmulDtype matmul_dtype;
   Optimizer optimizer;
+  Trainable trainable;
+  guint trained_blocks; /* TRAINABLE_LAST: the last so many */
 } TrainingConfig;
 
 #define RESHARD_AUTO         (-1)
@@ -341,6 +349,21 @@ static inline guint
 scenario_ranks (const Scenario *scenario)
 {
   return scenario->cluster.nodes * scenario->cluster.gpus_per_node;
+}
+
+/* Is nothing frozen? */
+static inline gboolean
+scenario_trains_all (const Scenario *scenario)
+{
+  return scenario->training.trainable == TRAINABLE_ALL;
+}
+
+/* A block that is not trained lies below all that is, and so has no backward. */
+static inline gboolean
+scenario_trains_block (const Scenario *scenario, guint block)
+{
+  return scenario_trains_all (scenario)
+         || (guint64)block + scenario->training.trained_blocks >= scenario->model.layers;
 }
 
 /* A scenario file with its variants, in the file's order. */

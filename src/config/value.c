@@ -211,6 +211,26 @@ store_select (const KeyInfo *key, const char *text, Scenario *scenario, GError *
 }
 
 static gboolean
+store_trainable (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
+{
+  static const char *const words[] = { "all", "head", "last:K", NULL };
+  gint64 last = 0;
+
+  if (g_str_has_prefix (text, "last:") && strcmp (text, "last:K") != 0)
+    {
+      if (!parse_whole (key, text + strlen ("last:"), &last, error))
+        return FALSE;
+    }
+  else if (find_word (text, words, error) < 0)
+    return FALSE;
+  else if (strcmp (text, "last:K") == 0)
+    return units_refuse (UNITS_ERROR_SYNTAX, error, "expected a number for K, such as last:2");
+  scenario->training.trainable = strcmp (text, "all") == 0 ? TRAINABLE_ALL : TRAINABLE_LAST;
+  scenario->training.trained_blocks = (guint)last;
+  return TRUE;
+}
+
+static gboolean
 store_blocks (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
 {
   gboolean good = key->type == KEY_BLOCK_KINDS ? block_kinds_check (text, error)
@@ -244,6 +264,8 @@ value_store (const KeyInfo *key, const char *text, Scenario *scenario, GError **
       return store_torch (key, text, scenario, error);
     case KEY_RESHARD:
       return store_reshard (key, text, scenario, error);
+    case KEY_TRAINABLE:
+      return store_trainable (key, text, scenario, error);
     case KEY_SELECT:
       return store_select (key, text, scenario, error);
     case KEY_NUMBERED:
@@ -287,6 +309,10 @@ value_canonical (const KeyInfo *key, const Scenario *scenario)
     case KEY_CHOICE:
       memcpy (&word, G_STRUCT_MEMBER_P (scenario, key->offset), sizeof word);
       return g_strdup (key->words[word]);
+    case KEY_TRAINABLE:
+      return scenario_trains_all (scenario)
+                 ? g_strdup ("all")
+                 : g_strdup_printf ("last:%u", scenario->training.trained_blocks);
     case KEY_SELECT:
       return g_strdup_printf ("%u%s%s", scenario->checkpoint.every,
                               scenario->checkpoint.select_op ? " op" : "",

@@ -33,9 +33,31 @@ model_flops_per_token (const Scenario *scenario, const ParamCount *params)
   double flops = 6 * (double)(params->active - params->embedding);
 
   for (guint block = 0; block < model->layers; block++)
-    if (model_kind (model, model_kind_of_block (model, block))->heads > 0)
-      flops += attention;
+    {
+      const ModelConfig *kind = model_kind (model, model_kind_of_block (model, block));
+      gboolean trained = scenario_trains_block (scenario, block);
+
+      if (kind->heads > 0)
+        flops += trained ? attention : attention / 3;
+      if (!trained)
+        flops -= 4 * (double)params_of_block (kind).active;
+    }
   return flops;
+}
+
+/* Final norm, head, and the last blocks. */
+static gint64
+count_trained (const Scenario *scenario, const StepCost *cost)
+{
+  const ModelConfig *model = &scenario->model;
+  gint64 trained = cost->params.final_norm + cost->params.head;
+
+  if (scenario_trains_all (scenario))
+    return cost->params.total;
+  for (guint block = 0; block < model->layers; block++)
+    if (scenario_trains_block (scenario, block))
+      trained += cost->kinds[model_kind_of_block (model, block)].params.total;
+  return trained;
 }
 
 /* What op-level selective checkpointing computes again; n_left_out: of the kernels
@@ -97,7 +119,9 @@ step_cost_of_micro_batch (const Scenario *scenario, guint sequences, StepCost *c
   *cost = (StepCost){ .params = params_count (&scenario->model) };
   measure_blocks (scenario, sequences, cost);
   cost->embed_forward = piece (scenario, &work, embed_add_forward, 0, timing->embed_forward);
-  cost->embed_backward = piece (scenario, &work, embed_add_backward, 0, timing->embed_backward);
+  if (scenario_trains_all (scenario))
+    cost->embed_backward = piece (scenario, &work, embed_add_backward, 0, timing->embed_backward);
+  cost->trained_params = count_trained (scenario, cost);
   cost->head_forward = piece (scenario, &work, head_add_forward, 0, timing->head_forward);
   cost->head_backward = piece (scenario, &work, head_add_backward, 0, timing->head_backward);
   cost->model_flops_per_token = model_flops_per_token (scenario, &cost->params);

@@ -67,6 +67,7 @@ typedef struct
 typedef struct
 {
   ParamCount params;
+  gint64 trained_params;             /* of params.total: those that have gradients */
   BlockCost kinds[MOST_BLOCK_KINDS]; /* by model_kind_of_block() */
   KernelRun embed_forward, embed_backward;
   KernelRun head_forward, head_backward; /* final norm, head, loss */
@@ -76,7 +77,7 @@ typedef struct
   Tape head_forward_memory, loss_backward_memory, head_backward_memory;
   Tape metrics_memory;          /* behind the backward */
   double model_flops_per_token; /* 6 x (active parameters - input embedding) + 12 x layers with
-                                   attention x hidden x seq_len */
+                                   attention x hidden x seq_len; of frozen blocks a third */
 } StepCost;
 
 /* Replaces by [timing] what it gives. */

@@ -43,9 +43,12 @@ checkpointing_free (Checkpointing *checkpointing)
 Nesting
 checkpointing_nesting (const Checkpointing *checkpointing, guint block)
 {
-  const CheckpointConfig *checkpoint = &checkpointing->runtime->writer->scenario->checkpoint;
+  const Scenario *scenario = checkpointing->runtime->writer->scenario;
 
-  return checkpoint_has_block (checkpoint, block) ? checkpointing->nesting : NESTING_NONE;
+  return scenario_trains_block (scenario, block)
+                 && checkpoint_has_block (&scenario->checkpoint, block)
+             ? checkpointing->nesting
+             : NESTING_NONE;
 }
 
 /* Of the block's own checkpoint: none where its children have theirs. */
@@ -133,8 +136,9 @@ forward_kernels (Checkpointing *checkpointing, guint block, gboolean grad_enable
 {
   Writer *writer = checkpointing->runtime->writer;
 
-  checkpointing->kept[block]
-      = checkpointing_keep (checkpointing, kept_bytes (checkpointing, block), block);
+  if (scenario_trains_block (writer->scenario, block))
+    checkpointing->kept[block]
+        = checkpointing_keep (checkpointing, kept_bytes (checkpointing, block), block);
   BufferId passing = BUFFER_NONE; /* an offloaded input is on the GPU as long as the block runs */
   if (offloads (checkpointing, block))
     passing = checkpointing_keep (checkpointing,

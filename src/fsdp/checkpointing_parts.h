@@ -22,7 +22,7 @@ struct _Checkpointing
   BufferId of_child;    /* the same of the child whose backward is under way */
 };
 
-/* NESTING_NONE of a block that is not checkpointed. */
+/* NESTING_NONE of a block that is not checkpointed, or is frozen and so is never computed again. */
 Nesting checkpointing_nesting (const Checkpointing *checkpointing, guint block);
 const BlockCost *checkpointing_cost (const Checkpointing *checkpointing, guint block);
 BufferId checkpointing_keep (Checkpointing *checkpointing, gint64 bytes, guint block);

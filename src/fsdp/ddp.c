@@ -69,13 +69,16 @@ ddp_pre_forward (Runtime *runtime, guint unit, gboolean grad_enabled)
                 block ? writer->cost->kinds[0].forward.fixed : writer->cost->head_forward.fixed);
 }
 
-/* Autocast's cache of casts ends with the forward; those that a backward needs stay. */
+/* Autocast's cache of casts ends with the forward; those that a backward needs stay. Weights that
+ * need no gradient are not cached (cached_cast). */
 static void
 ddp_post_forward (Runtime *runtime, guint unit, gboolean grad_enabled)
 {
   Ddp *ddp = ddp_of (runtime);
 
   (void)grad_enabled;
+  if (runtime->writer->units.list[unit].trained == 0)
+    release (ddp, &ddp->parts[unit].low);
   for (guint i = 0; unit == ROOT && i < runtime->writer->units.n; i++)
     if (is_checkpointed (ddp, i))
       release (ddp, &ddp->parts[i].low);

@@ -67,21 +67,27 @@ ddp_list_tensors (Ddp *ddp)
 
 /* ---- buckets ---- */
 
-static guint32
-label_of_tensor (const Ddp *ddp, guint tensor)
+static const Unit *
+unit_of_tensor (const Ddp *ddp, guint tensor)
 {
   const Units *units = &ddp->runtime.writer->units;
 
   for (guint unit = 0; unit < units->n; unit++)
     if (tensor >= ddp->parts[unit].first && tensor < ddp->parts[unit].first + ddp->parts[unit].n)
-      return units->list[unit].label;
+      return &units->list[unit];
   g_assert_not_reached ();
+}
+
+static gboolean
+is_trained (const Ddp *ddp, guint tensor)
+{
+  return unit_of_tensor (ddp, tensor)->trained > 0;
 }
 
 static void
 close_bucket (Ddp *ddp, DdpBucket *bucket)
 {
-  bucket->label = label_of_tensor (ddp, bucket->first + bucket->n - 1);
+  bucket->label = unit_of_tensor (ddp, bucket->first + bucket->n - 1)->label;
   bucket->reduced = program_add_event (ddp->runtime.writer->program);
   g_array_append_val (ddp->buckets, *bucket);
   *bucket = (DdpBucket){ .first = bucket->first + bucket->n };
@@ -92,7 +98,8 @@ ddp_fill_buckets (Ddp *ddp)
 {
   DdpBucket bucket = { 0 };
 
-  for (guint i = 0; i < ddp->tensors->len; i++)
+  /* Frozen ones come last. */
+  for (guint i = 0; i < ddp->tensors->len && is_trained (ddp, i); i++)
     {
       gint64 cap = ddp->buckets->len == 0 ? FIRST_BUCKET_BYTES : BUCKET_BYTES;
 

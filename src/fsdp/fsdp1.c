@@ -12,6 +12,13 @@ fsdp1_of (Runtime *runtime)
   return (Fsdp1 *)runtime;
 }
 
+/* Flat parameters are of one kind: all of them has gradients, or nothing. */
+static gboolean
+is_trained (const Fsdp1 *fsdp, guint unit)
+{
+  return fsdp->runtime.writer->units.list[unit].trained > 0;
+}
+
 /* ---- unshard, reshard, prefetch ---- */
 
 /* An offloaded shard comes to the GPU as it is. */
@@ -240,7 +247,7 @@ fsdp1_post_forward (Runtime *runtime, guint unit, gboolean grad_enabled)
     return;
   record_post_forward (fsdp, unit);
   reshard (fsdp, unit, fsdp->reshard_after_forward && unit != ROOT);
-  if (grad_enabled)
+  if (grad_enabled && (is_trained (fsdp, unit) || unit == ROOT))
     {
       handle->ran_pre_backward_hook = FALSE;
       handle->needs_pre_backward_unshard = TRUE;
@@ -281,7 +288,7 @@ fsdp1_gradients_begin (Runtime *runtime, guint unit)
   Writer *writer = runtime->writer;
   const Unit *of = &writer->units.list[unit];
 
-  if (!fsdp1_has_handle (fsdp, unit))
+  if (!is_trained (fsdp, unit))
     return;
   fsdp->handles[unit].parameter_grads
       = program_alloc (writer->program, writer->compute, MEMORY_UNSHARDED_GRADS,
@@ -302,7 +309,7 @@ fsdp1_post_backward (Runtime *runtime, guint unit)
   Fsdp1 *fsdp = fsdp1_of (runtime);
   Handle *handle = &fsdp->handles[unit];
 
-  if (!fsdp1_has_handle (fsdp, unit))
+  if (!is_trained (fsdp, unit))
     return;
   fsdp1_concatenate_grads (fsdp, unit);
   writer_hook (runtime->writer);
@@ -311,6 +318,15 @@ fsdp1_post_backward (Runtime *runtime, guint unit)
   backward_prefetch (fsdp, handle, PREFETCH_BACKWARD_POST);
   if (runtime->sync_gradients)
     fsdp1_reduce_grad (fsdp, unit);
+}
+
+/* _catch_all_reshard: what is gathered still, since no backward came to it. */
+static void
+reshard_frozen (Fsdp1 *fsdp)
+{
+  for (guint i = 0; i < fsdp->runtime.writer->units.n; i++)
+    if (fsdp1_has_handle (fsdp, i) && !is_trained (fsdp, i) && fsdp->handles[i].gathered)
+      reshard (fsdp, i, frees_in_backward (fsdp));
 }
 
 /* _post_backward_final_callback. */
@@ -328,6 +344,7 @@ fsdp1_end_of_backward (Runtime *runtime)
       if (scenario_offloads_params (writer->scenario)) /* for the copies to the host */
         offload_synchronize (writer, writer->compute, UNIT_ROOT);
     }
+  reshard_frozen (fsdp);
   fsdp->iteration++;
   g_array_set_size (fsdp->post_forward_order, 0);
   for (guint i = 0; i < writer->units.n; i++)

@@ -89,9 +89,30 @@ check_offload (const Scenario *scenario, GError **error)
   return TRUE;
 }
 
+/* _validate_frozen_params and FlatParamHandle. */
+static gboolean
+check_frozen (const Scenario *scenario, GError **error)
+{
+  gboolean apart = scenario->fsdp.units == UNITS_EMBED_BLOCKS_HEAD;
+
+  if (scenario_trains_all (scenario) || (apart && params_count (&scenario->model).outer == 0))
+    return TRUE;
+  if (apart)
+    return refuse (error,
+                   "the root unit would hold a frozen norm or projection of the embedding beside "
+                   "the final norm, and FSDP1 must flatten tensors with uniform requires_grad; use "
+                   "api = fsdp2");
+  return refuse (
+      error, "the root unit would hold the frozen embedding beside the head: FSDP1 must flatten "
+             "tensors with uniform requires_grad when use_orig_params=False (ValueError), and "
+             "with it computes and reduces the gradient of the whole flat parameter, for which "
+             "backward goes through every block; use units = embed_blocks_head or api = fsdp2");
+}
+
 gboolean
 fsdp1_check (const Scenario *scenario, GError **error)
 {
   return check_checkpointing (scenario, error) && check_regions (scenario, error)
-         && check_sharding (scenario, error) && check_offload (scenario, error);
+         && check_sharding (scenario, error) && check_offload (scenario, error)
+         && check_frozen (scenario, error);
 }

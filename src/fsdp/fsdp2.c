@@ -165,10 +165,10 @@ fsdp2_gradients_begin (Runtime *runtime, guint unit)
   Writer *writer = runtime->writer;
   const Unit *of = fsdp2_unit (fsdp, unit);
 
-  if (has_group (fsdp, unit))
+  if (of->trained > 0)
     fsdp->groups[unit].parameter_grads
         = program_alloc (writer->program, writer->compute, MEMORY_UNSHARDED_GRADS,
-                         of->elements * fsdp->param_bytes, of->label);
+                         of->trained * fsdp->param_bytes, of->label);
 }
 
 /* set_reshard_after_backward (False) is for micro-batches that others follow. */
@@ -180,18 +180,18 @@ reshards_after_backward (const Writer *writer)
 }
 
 static void
-fsdp2_post_backward (Runtime *runtime, guint unit)
+post_backward (Fsdp2 *fsdp, guint unit)
 {
-  Fsdp2 *fsdp = fsdp2_of (runtime);
+  Runtime *runtime = &fsdp->runtime;
   Group *group = &fsdp->groups[unit];
 
-  if (!has_group (fsdp, unit))
-    return;
   writer_hook (runtime->writer);
   group->state = GROUP_POST_BACKWARD;
   fsdp2_add_to_accumulated (fsdp, unit);
   if (reshards_after_backward (runtime->writer))
     fsdp2_reshard (fsdp, unit);
+  if (fsdp2_unit (fsdp, unit)->trained == 0)
+    return;
   if (!runtime->sync_gradients)
     {
       fsdp2_keep_unsharded_grads (fsdp, unit);
@@ -201,6 +201,50 @@ fsdp2_post_backward (Runtime *runtime, guint unit)
   fsdp2_reduce_grads (fsdp, unit);
 }
 
+/* Of units whose inputs need a gradient. The others come to theirs in the final callback: the
+ * root's comes there last of all anyway. */
+static void
+fsdp2_post_backward (Runtime *runtime, guint unit)
+{
+  Fsdp2 *fsdp = fsdp2_of (runtime);
+
+  if (has_group (fsdp, unit) && unit != runtime->writer->units.lowest_trained)
+    post_backward (fsdp, unit);
+}
+
+static void
+wait_for_reductions (Fsdp2 *fsdp)
+{
+  Writer *writer = fsdp->runtime.writer;
+
+  if (fsdp->runtime.sync_gradients)
+    program_stream_wait_stream (writer->program, writer->compute,
+                                fsdp2_all_reduces (fsdp) ? fsdp->all_reduce : fsdp->reduce_scatter);
+}
+
+/* What the final callback does with frozen units and with the lowest that is trained, which has
+ * frozen ones below: in the order of modules, with the waits of those before it. */
+static void
+post_backward_above_frozen (Fsdp2 *fsdp)
+{
+  const Writer *writer = fsdp->runtime.writer;
+  guint lowest = writer->units.lowest_trained;
+
+  if (scenario_trains_all (writer->scenario))
+    return;
+  if (fsdp2_unit (fsdp, ROOT)->trained > 0)
+    wait_for_reductions (fsdp);
+  for (guint i = 0; i < writer->units.n; i++)
+    {
+      if (i < lowest)
+        fsdp2_drop_mistargeted (fsdp, i);
+      if (i == lowest)
+        post_backward (fsdp, i);
+      else if (fsdp2_unit (fsdp, i)->trained == 0 && reshards_after_backward (writer))
+        fsdp2_reshard (fsdp, i);
+    }
+}
+
 /* _root_post_backward_final_callback: compute waits for all that was reduced. */
 static void
 fsdp2_end_of_backward (Runtime *runtime)
@@ -208,9 +252,8 @@ fsdp2_end_of_backward (Runtime *runtime)
   Fsdp2 *fsdp = fsdp2_of (runtime);
   Writer *writer = runtime->writer;
 
-  if (runtime->sync_gradients)
-    program_stream_wait_stream (writer->program, writer->compute,
-                                fsdp2_all_reduces (fsdp) ? fsdp->all_reduce : fsdp->reduce_scatter);
+  post_backward_above_frozen (fsdp);
+  wait_for_reductions (fsdp);
   fsdp2_wait_for_scatter (fsdp);
   for (guint i = 0; i < writer->units.n; i++)
     {

@@ -32,7 +32,7 @@ copy_in (Fsdp2 *fsdp, guint unit)
   Writer *writer = fsdp->runtime.writer;
   const Unit *of = fsdp2_unit (fsdp, unit);
   Group *group = &fsdp->groups[unit];
-  gint64 elements = of->shard * units_shard_ranks (writer->scenario);
+  gint64 elements = of->trained_shard * units_shard_ranks (writer->scenario);
   gboolean accumulated = group->accumulated_grads != BUFFER_NONE;
   guint from = accumulated ? fsdp->reduce_bytes : fsdp->param_bytes;
   BufferId *grads = accumulated ? &group->accumulated_grads : &group->parameter_grads;
@@ -65,7 +65,7 @@ copy_to_host (Fsdp2 *fsdp, guint unit, StreamId stream, BufferId grad)
   Group *group = &fsdp->groups[unit];
   gboolean pinned = writer->scenario->fsdp.pin_memory;
 
-  offload_copy (writer, stream, of->shard * fsdp->original_bytes, pinned, of->label);
+  offload_copy (writer, stream, of->trained_shard * fsdp->original_bytes, pinned, of->label);
   program_free_buffer (writer->program, grad, 0);
   if (pinned && !group->has_host_grad)
     {
@@ -76,7 +76,7 @@ copy_to_host (Fsdp2 *fsdp, guint unit, StreamId stream, BufferId grad)
     offload_synchronize (writer, stream, of->label);
   if (group->has_host_grad)
     {
-      KernelRun sum = cost_cpu_accumulate (writer->scenario, of->shard);
+      KernelRun sum = cost_cpu_accumulate (writer->scenario, of->trained_shard);
       offload_run_on_cpu (writer, &sum, TIMELINE_BACKWARD, of->label);
     }
   group->has_host_grad = TRUE;
@@ -100,13 +100,13 @@ keep_reduced (Fsdp2 *fsdp, guint unit, StreamId stream, BufferId reduced)
   Writer *writer = fsdp->runtime.writer;
   const Unit *of = fsdp2_unit (fsdp, unit);
   Group *group = &fsdp->groups[unit];
-  gint64 bytes = of->shard * fsdp->original_bytes;
+  gint64 bytes = of->trained_shard * fsdp->original_bytes;
   BufferId grad = reduced;
 
   if (fsdp->low_reduction)
     {
       grad = program_alloc (writer->program, stream, MEMORY_GRADS, bytes, of->label);
-      writer_copy (writer, stream, of->shard * (fsdp->reduce_bytes + fsdp->original_bytes),
+      writer_copy (writer, stream, of->trained_shard * (fsdp->reduce_bytes + fsdp->original_bytes),
                    of->label);
       program_free_buffer (writer->program, reduced, 0);
     }
@@ -134,7 +134,7 @@ all_reduce (Fsdp2 *fsdp, const Unit *of)
                      &(WriterCollective){ .communicator = fsdp->replicate,
                                           .stream = fsdp->all_reduce,
                                           .kind = COLLECTIVE_ALL_REDUCE,
-                                          .bytes = of->shard * fsdp->reduce_bytes,
+                                          .bytes = of->trained_shard * fsdp->reduce_bytes,
                                           .in_place = TRUE,
                                           .given = of->all_reduce },
                      of->label);
@@ -144,10 +144,10 @@ static BufferId
 reduce_scatter (Fsdp2 *fsdp, const Unit *of)
 {
   Writer *writer = fsdp->runtime.writer;
-  gint64 elements = of->shard * units_shard_ranks (writer->scenario);
+  gint64 elements = of->trained_shard * units_shard_ranks (writer->scenario);
   BufferId reduced = program_alloc (writer->program, fsdp->reduce_scatter,
                                     fsdp->low_reduction ? MEMORY_COMM_BUFFERS : MEMORY_GRADS,
-                                    of->shard * fsdp->reduce_bytes, of->label);
+                                    of->trained_shard * fsdp->reduce_bytes, of->label);
 
   divide (fsdp, fsdp->reduce_scatter, elements, fsdp->predivide, of->label);
   if (units_shard_ranks (writer->scenario) > 1) /* else the input is the output */
@@ -169,7 +169,7 @@ add_partial (Fsdp2 *fsdp, const Unit *of, BufferId partial)
 {
   if (partial == BUFFER_NONE)
     return;
-  accumulate (fsdp, fsdp->reduce_scatter, 3 * of->shard * fsdp->reduce_bytes, of->label);
+  accumulate (fsdp, fsdp->reduce_scatter, 3 * of->trained_shard * fsdp->reduce_bytes, of->label);
   program_free_buffer (fsdp->runtime.writer->program, partial, 0);
 }
 
@@ -204,7 +204,7 @@ fsdp2_reduce_grads (Fsdp2 *fsdp, guint unit)
     }
   if (fsdp->hybrid)
     all_reduce (fsdp, of);
-  divide (fsdp, last, of->shard, fsdp->postdivide, of->label);
+  divide (fsdp, last, of->trained_shard, fsdp->postdivide, of->label);
   keep_reduced (fsdp, unit, last, reduced);
 }
 
@@ -225,7 +225,7 @@ fsdp2_add_to_accumulated (Fsdp2 *fsdp, guint unit)
   Writer *writer = fsdp->runtime.writer;
   const Unit *of = fsdp2_unit (fsdp, unit);
   Group *group = &fsdp->groups[unit];
-  gint64 bytes = of->elements * (2 * fsdp->reduce_bytes + fsdp->param_bytes);
+  gint64 bytes = of->trained * (2 * fsdp->reduce_bytes + fsdp->param_bytes);
 
   if (group->accumulated_grads == BUFFER_NONE)
     return;
@@ -248,9 +248,9 @@ fsdp2_keep_unsharded_grads (Fsdp2 *fsdp, guint unit)
     return; /* added to already */
   group->accumulated_grads
       = program_alloc (writer->program, writer->compute, MEMORY_UNSHARDED_GRADS,
-                       of->elements * fsdp->reduce_bytes, of->label);
+                       of->trained * fsdp->reduce_bytes, of->label);
   if (upcasts (fsdp))
-    writer_copy (writer, writer->compute, of->elements * (fsdp->reduce_bytes + fsdp->param_bytes),
+    writer_copy (writer, writer->compute, of->trained * (fsdp->reduce_bytes + fsdp->param_bytes),
                  of->label);
   program_free_buffer (writer->program, group->parameter_grads, 0);
   group->parameter_grads = BUFFER_NONE;

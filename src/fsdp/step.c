@@ -133,13 +133,17 @@ static void
 embed_backward (Step *step)
 {
   Writer *writer = step->writer;
+  gboolean trains = scenario_trains_all (writer->scenario);
 
-  pre_backward (step, writer->units.embed);
+  if (trains)
+    pre_backward (step, writer->units.embed);
   if (step->head_grads != BUFFER_NONE)
     program_free_buffer (writer->program, step->head_grads, 0);
   step->head_grads = BUFFER_NONE;
   if (writer->units.first_block != UNIT_INDEX_NONE)
     gradients_begin (step, ROOT); /* with the head's */
+  if (!trains)
+    return;
   gradients_begin (step, writer->units.embed);
   launch (step, &writer->cost->embed_backward, TIMELINE_BACKWARD, UNIT_EMBED);
   post_backward (step, writer->units.embed);
@@ -157,7 +161,8 @@ backward (Step *step)
     gradients_begin (step, ROOT); /* with all blocks' */
   head_backward (step);
   for (guint block = writer->scenario->model.layers; block-- > 0;)
-    checkpointing_backward (step->checkpointing, block);
+    if (scenario_trains_block (writer->scenario, block))
+      checkpointing_backward (step->checkpointing, block);
   embed_backward (step);
   post_backward (step, ROOT);
   step->runtime->hooks->end_of_backward (step->runtime);
@@ -267,7 +272,7 @@ optimizer_temporaries (const Step *step)
       return master_bytes (step, units->shard);
     case OPTIMIZER_ADAMW_FOR_LOOP:
       for (guint i = 0; i < units->n; i++)
-        largest = MAX (largest, units->list[i].shard);
+        largest = MAX (largest, units->list[i].trained_shard);
       return master_bytes (step, largest);
     case OPTIMIZER_ADAMW_FUSED:
     case OPTIMIZER_SGD:

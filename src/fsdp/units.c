@@ -53,7 +53,6 @@ add_unit (Units *units, const Scenario *scenario, guint32 label, gint64 elements
                                   .all_gather = GIVEN (timing, label, all_gather),
                                   .reduce_scatter = GIVEN (timing, label, reduce_scatter),
                                   .all_reduce = GIVEN (timing, label, all_reduce) };
-  units->shard += shard;
   return units->n++;
 }
 
@@ -94,10 +93,8 @@ split_block (Units *units, const Scenario *scenario, const StepCost *cost, guint
   Unit *whole = &units->list[units_of_block (units, block)];
   guint ranks = units_shard_ranks (scenario);
 
-  units->shard -= whole->shard;
   whole->elements = params->total - params->attention - params->mlp;
   whole->shard = (whole->elements + ranks - 1) / ranks;
-  units->shard += whole->shard;
   share_times (whole, params->total);
   for (guint part = 0; part < N_BLOCK_PARTS; part++)
     {
@@ -111,6 +108,47 @@ split_block (Units *units, const Scenario *scenario, const StepCost *cost, guint
       units->parts[N_BLOCK_PARTS * block + part] = index;
       share_times (&units->list[index], params->total);
     }
+}
+
+static gint64
+trained_elements (const Scenario *scenario, const Unit *unit)
+{
+  if (scenario_trains_all (scenario) || unit->label == UNIT_HEAD)
+    return unit->elements;
+  if (unit->label == UNIT_EMBED)
+    return 0;
+  return scenario_trains_block (scenario, timeline_block_of_unit (unit->label)) ? unit->elements
+                                                                                : 0;
+}
+
+/* What no other unit has of the parameters with gradients is the root's. */
+static void
+count_trained (Units *units, const Scenario *scenario, const StepCost *cost)
+{
+  gint64 ranks = units_shard_ranks (scenario);
+  gint64 left = cost->trained_params;
+
+  for (guint i = units->n; i-- > 0;)
+    {
+      Unit *unit = &units->list[i];
+
+      unit->trained = unit->label == UNIT_ROOT ? left : trained_elements (scenario, unit);
+      unit->trained_shard = (unit->trained + ranks - 1) / ranks;
+      left -= unit->trained;
+      units->shard += unit->trained_shard;
+    }
+}
+
+static guint
+lowest_trained (const Units *units, const Scenario *scenario)
+{
+  const TrainingConfig *training = &scenario->training;
+
+  if (scenario_trains_all (scenario))
+    return UNIT_INDEX_NONE;
+  if (training->trained_blocks == 0)
+    return units->head;
+  return units_of_block (units, scenario->model.layers - training->trained_blocks);
 }
 
 /* The root unit owns all that no other does. Where embedding and head are wrapped apart,
@@ -152,6 +190,8 @@ units_init (Units *units, const Scenario *scenario, const StepCost *cost)
     units->parts[i] = UNIT_INDEX_NONE;
   for (guint i = 0; layout == UNITS_ATTENTION_AND_MLP && i < layers; i++)
     split_block (units, scenario, cost, i);
+  count_trained (units, scenario, cost);
+  units->lowest_trained = lowest_trained (units, scenario);
 }
 
 void

@@ -9,11 +9,13 @@
 
 typedef struct
 {
-  guint32 label;      /* UNIT_ROOT, UNIT_FIRST_BLOCK + k, … */
-  gint64 elements;    /* parameters */
-  gint64 shard;       /* of one rank, padded: ceil (elements / shard ranks) */
-  guint gather_bytes; /* an element, as it is gathered */
-  SimTime all_gather; /* given times, or SIM_TIME_NONE */
+  guint32 label;        /* UNIT_ROOT, UNIT_FIRST_BLOCK + k, … */
+  gint64 elements;      /* parameters */
+  gint64 shard;         /* of one rank, padded: ceil (elements / shard ranks) */
+  gint64 trained;       /* of the elements: those that have gradients, */
+  gint64 trained_shard; /* and of the shard */
+  guint gather_bytes;   /* an element, as it is gathered */
+  SimTime all_gather;   /* given times, or SIM_TIME_NONE */
   SimTime reduce_scatter;
   SimTime all_reduce;
 } Unit;
@@ -25,7 +27,10 @@ typedef struct
   guint first_block; /* index of block 0's unit; UNIT_INDEX_NONE: blocks belong to the root's */
   guint embed, head; /* indices of their units; UNIT_INDEX_NONE: they belong to the root's */
   guint *parts; /* by block and BlockPart: indices; UNIT_INDEX_NONE: it belongs to the block's */
-  gint64 shard; /* of all units together */
+  guint lowest_trained; /* of those with gradients, where frozen ones are below it, so that no
+                           gradient leaves it; UNIT_INDEX_NONE: it is the root, or nothing is frozen
+                         */
+  gint64 shard;         /* of all units together, what has gradients */
 } Units;
 
 void units_init (Units *units, const Scenario *scenario, const StepCost *cost);

@@ -28,6 +28,7 @@ typedef struct
   double step_error; /* nine of ten steps are within this share of the prediction; NaN: unknown */
   gboolean expandable_segments;  /* how its allocator was told to take it */
   ReliabilityConfig reliability; /* all 0: nothing fails */
+  gint64 params, trained_params; /* of the model, and those of them that have gradients */
 } RunFacts;
 
 /* Counts and bytes of one unit, or of all, per rank and step: the mean of the

@@ -30,6 +30,20 @@ describe_cluster (const ReportEntry *entry)
                           Dtype_words[scenario->fsdp.param_dtype]);
 }
 
+/* "; 1750.2 of 6738.4 million parameters trained" where some are frozen. */
+static char *
+describe_trained (const ReportEntry *entry)
+{
+  const RunFacts *facts = &entry->run.facts;
+  char trained[FORMAT_SIZE], all[FORMAT_SIZE];
+
+  if (scenario_trains_all (entry->run.scenario))
+    return g_strdup ("");
+  return g_strdup_printf ("; %s of %s million parameters trained",
+                          format_fixed (trained, 1, (double)facts->trained_params / 1e6),
+                          format_fixed (all, 1, (double)facts->params / 1e6));
+}
+
 static char *
 describe_model (const ReportEntry *entry)
 {
@@ -38,10 +52,11 @@ describe_model (const ReportEntry *entry)
   g_autofree char *last = training->last_micro_batch > 0
                               ? g_strdup_printf (", the last of %u", training->last_micro_batch)
                               : g_strdup ("");
+  g_autofree char *trained = describe_trained (entry);
 
-  return g_strdup_printf ("%s, %u blocks; micro-batch %u x %u tokens, grad_accum %u%s",
+  return g_strdup_printf ("%s, %u blocks; micro-batch %u x %u tokens, grad_accum %u%s%s",
                           scenario->model.name, scenario->model.layers, training->micro_batch,
-                          training->seq_len, training->grad_accum, last);
+                          training->seq_len, training->grad_accum, last, trained);
 }
 
 static char *

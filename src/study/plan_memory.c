@@ -4,18 +4,19 @@
 
 #include "fsdp/units.h"
 
+/* On a rank, of so many parameters. */
 static gint64
-shard_elements (const Scenario *scenario, const StepCost *cost)
+shard_bytes (const Scenario *scenario, gint64 params)
 {
-  const guint ranks = units_shard_ranks (scenario);
-
-  return cost->params.total / ranks;
+  return params / units_shard_ranks (scenario) * dtype_bytes (cost_master_dtype (scenario));
 }
 
 static gint64
 saved_of_block (const Scenario *scenario, const StepCost *cost, guint block)
 {
   const CheckpointConfig *checkpoint = &scenario->checkpoint;
+  if (!scenario_trains_block (scenario, block))
+    return 0;
   const BlockCost *kind = &cost->kinds[model_kind_of_block (&scenario->model, block)];
 
   if (checkpoint->method == CHECKPOINT_NONE || block % checkpoint->every != 0)
@@ -28,11 +29,11 @@ gint64
 plan_memory_at_least (const Scenario *scenario, const StepCost *cost)
 {
   const SimulationConfig *simulation = &scenario->simulation;
-  const gint64 shard
-      = scenario_offloads_params (scenario)
-            ? 0
-            : shard_elements (scenario, cost) * dtype_bytes (cost_master_dtype (scenario));
-  const gint64 states = cost_optimizer_states (scenario) * shard;
+  const gboolean on_host = scenario_offloads_params (scenario);
+  const gint64 shard = on_host ? 0 : shard_bytes (scenario, cost->params.total);
+  const gint64 states
+      = on_host ? 0
+                : cost_optimizer_states (scenario) * shard_bytes (scenario, cost->trained_params);
   gint64 activations = cost->head_saved_bytes;
 
   for (guint block = 0; block < scenario->model.layers; block++)

@@ -15,7 +15,8 @@ recomputed_flops_per_token (const Scenario *scenario, const StepCost *cost)
   double flops = 0;
 
   for (guint block = 0; block < scenario->model.layers; block++)
-    if (checkpoint_has_block (&scenario->checkpoint, block))
+    if (checkpoint_has_block (&scenario->checkpoint, block)
+        && scenario_trains_block (scenario, block))
       flops
           += cost_recompute (scenario, &cost->kinds[model_kind_of_block (&scenario->model, block)])
                  ->flops;
@@ -41,6 +42,8 @@ gather_facts (const Scenario *scenario, const StepCost *cost, RunFacts *facts)
     .step_error = step_error (scenario),
     .expandable_segments = scenario->software.expandable_segments,
     .reliability = scenario->reliability,
+    .params = cost->params.total,
+    .trained_params = cost->trained_params,
   };
 }
 
