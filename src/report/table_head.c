@@ -73,6 +73,37 @@ describe_runtime (const ReportEntry *entry)
                           scenario->simulation.seed);
 }
 
+/* Times given replace the models that would follow the cluster; NULL where none is. */
+static char *
+describe_timing (const ReportEntry *entry)
+{
+  const TimingConfig *timing = &entry->run.scenario->timing;
+  const struct
+  {
+    const char *key;
+    gint64 time;
+  } times[] = {
+#define TIMING(key, what) { #key, timing->key },
+#include "config/timing.def"
+#undef TIMING
+  };
+  guint n = 0;
+  gboolean has_collectives = FALSE;
+
+  for (guint i = 0; i < G_N_ELEMENTS (times); i++)
+    if (times[i].time != TIMING_NOT_GIVEN)
+      {
+        n++;
+        has_collectives |= g_str_has_suffix (times[i].key, "all_gather")
+                           || g_str_has_suffix (times[i].key, "reduce_scatter")
+                           || g_str_has_suffix (times[i].key, "all_reduce");
+      }
+  if (n == 0)
+    return NULL;
+  return g_strdup_printf ("%u given, %s; they hold for any model, batch and cluster", n,
+                          has_collectives ? "collectives' too" : "none of a collective");
+}
+
 /* The entries from @index on that have the description of @index. */
 static char *
 names_with (char **descriptions, const char *const *names, guint n_entries, guint index)
@@ -81,7 +112,7 @@ names_with (char **descriptions, const char *const *names, guint n_entries, guin
   g_autofree char *list = NULL;
 
   for (guint i = index; i < n_entries; i++)
-    if (strcmp (descriptions[i], descriptions[index]) == 0)
+    if (g_strcmp0 (descriptions[i], descriptions[index]) == 0)
       g_ptr_array_add (same, (gpointer)names[i]);
   if (same->len == n_entries)
     return g_strdup ("");
@@ -94,21 +125,24 @@ static gboolean
 is_first_of_its_kind (char **descriptions, guint index)
 {
   for (guint i = 0; i < index; i++)
-    if (strcmp (descriptions[i], descriptions[index]) == 0)
+    if (g_strcmp0 (descriptions[i], descriptions[index]) == 0)
       return FALSE;
   return TRUE;
 }
 
+/* A line for each description; an entry may have none. */
 static void
 append_lines (const Report *report, const char *const *names, const char *what,
               char *(*describe) (const ReportEntry *), GString *text)
 {
-  g_auto (GStrv) descriptions = g_new0 (char *, report->n_entries + 1);
+  g_autoptr (GPtrArray) kept = g_ptr_array_new_with_free_func (g_free);
+  char **descriptions;
 
   for (guint i = 0; i < report->n_entries; i++)
-    descriptions[i] = describe (&report->entries[i]);
+    g_ptr_array_add (kept, describe (&report->entries[i]));
+  descriptions = (char **)kept->pdata;
   for (guint i = 0; i < report->n_entries; i++)
-    if (is_first_of_its_kind (descriptions, i))
+    if (descriptions[i] != NULL && is_first_of_its_kind (descriptions, i))
       {
         g_autofree char *whose = names_with (descriptions, names, report->n_entries, i);
 
@@ -124,4 +158,5 @@ table_head_append (const Report *report, const char *const *names, GString *text
   append_lines (report, names, "cluster", describe_cluster, text);
   append_lines (report, names, "model", describe_model, text);
   append_lines (report, names, "runtime", describe_runtime, text);
+  append_lines (report, names, "times", describe_timing, text);
 }
