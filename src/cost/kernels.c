@@ -18,6 +18,8 @@
 /* FlashAttention 1 loses more in its backward than 2 does (docs/cost.md). */
 #define FLASH1_BACKWARD 0.62
 
+#define MANY_KERNELS 256 /* room for which is made at once */
+
 /* Standard deviations by which the slowest of @n lies from the mean, for large n. */
 static double
 expected_extreme (double n)
@@ -78,7 +80,7 @@ gpu_speed (const Scenario *scenario)
 GArray *
 kernels_new (void)
 {
-  return g_array_new (FALSE, FALSE, sizeof (Kernel));
+  return g_array_sized_new (FALSE, FALSE, sizeof (Kernel), MANY_KERNELS);
 }
 
 void

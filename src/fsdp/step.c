@@ -14,6 +14,8 @@ typedef struct
   Checkpointing *checkpointing;
   const StepCost *cost;        /* of the micro-batches but the last, */
   const StepCost *last_cost;   /* and of that */
+  KernelRun norm, scale;       /* of clipping, */
+  KernelRun optimizer;         /* and behind it; on the CPU where that has the shards */
   EventId end;                 /* of the compute stream's step */
   BufferId head[TAPE_TENSORS]; /* tensors of the head */
   BufferId head_grads;         /* of its weights, where they belong to the root */
@@ -190,15 +192,13 @@ static void
 clip_on_cpu (Step *step)
 {
   Writer *writer = step->writer;
-  KernelRun norm = cost_cpu_grad_norm (writer->scenario, writer->units.shard);
-  KernelRun scale = cost_cpu_grad_scale (writer->scenario, writer->units.shard);
 
-  offload_run_on_cpu (writer, &norm, TIMELINE_GRAD_CLIP, UNIT_ROOT);
+  offload_run_on_cpu (writer, &step->norm, TIMELINE_GRAD_CLIP, UNIT_ROOT);
   if (writer->scenario->timing.grad_clip != TIMING_NOT_GIVEN)
     return;
   sum_norms (step);
   offload_synchronize (writer, writer->compute, UNIT_ROOT);
-  offload_run_on_cpu (writer, &scale, TIMELINE_GRAD_CLIP, UNIT_ROOT);
+  offload_run_on_cpu (writer, &step->scale, TIMELINE_GRAD_CLIP, UNIT_ROOT);
 }
 
 /* Norms of the shards, one all-reduce of a float, and a multiplication. A given
@@ -216,14 +216,12 @@ clip_gradients (Step *step)
       clip_on_cpu (step);
       return;
     }
-  KernelRun norm = cost_grad_norm (scenario, writer->units.shard);
-  launch (step, &norm, TIMELINE_GRAD_CLIP, UNIT_ROOT);
+  launch (step, &step->norm, TIMELINE_GRAD_CLIP, UNIT_ROOT);
   if (scenario->timing.grad_clip != TIMING_NOT_GIVEN)
     return;
   if (step->runtime->hooks->norm_communicator != NULL)
     sum_norms (step);
-  KernelRun scale = cost_grad_scale (scenario, writer->units.shard);
-  launch (step, &scale, TIMELINE_GRAD_CLIP, UNIT_ROOT);
+  launch (step, &step->scale, TIMELINE_GRAD_CLIP, UNIT_ROOT);
 }
 
 /* Of so many elements of a shard, its gradient or one of its states. */
@@ -251,9 +249,7 @@ make_optimizer_states (Step *step)
 static void
 optimizer_step_on_cpu (Step *step)
 {
-  KernelRun run = cost_cpu_optimizer_step (step->writer->scenario, step->writer->units.shard);
-
-  offload_run_on_cpu (step->writer, &run, TIMELINE_OPTIMIZER, UNIT_ROOT);
+  offload_run_on_cpu (step->writer, &step->optimizer, TIMELINE_OPTIMIZER, UNIT_ROOT);
   offload_compute_waits_for_cpu (step->writer);
 }
 
@@ -292,11 +288,10 @@ optimizer_step (Step *step)
       optimizer_step_on_cpu (step);
       return;
     }
-  KernelRun run = cost_optimizer_step (writer->scenario, writer->units.shard);
   make_optimizer_states (step);
   BufferId temporaries = program_alloc (writer->program, writer->compute, MEMORY_OTHER,
                                         optimizer_temporaries (step), UNIT_ROOT);
-  launch (step, &run, TIMELINE_OPTIMIZER, UNIT_ROOT);
+  launch (step, &step->optimizer, TIMELINE_OPTIMIZER, UNIT_ROOT);
   program_free_buffer (writer->program, temporaries, 0);
 }
 
@@ -340,6 +335,20 @@ training_step (Step *step)
   between_steps (step);
 }
 
+/* What is the same in every step. */
+static void
+price_ends_of_steps (Step *step)
+{
+  const Scenario *scenario = step->writer->scenario;
+  const gint64 shard = step->writer->units.shard;
+  const gboolean on_cpu = scenario_offloads_params (scenario);
+
+  step->norm = on_cpu ? cost_cpu_grad_norm (scenario, shard) : cost_grad_norm (scenario, shard);
+  step->scale = on_cpu ? cost_cpu_grad_scale (scenario, shard) : cost_grad_scale (scenario, shard);
+  step->optimizer
+      = on_cpu ? cost_cpu_optimizer_step (scenario, shard) : cost_optimizer_step (scenario, shard);
+}
+
 void
 step_write_program (Runtime *runtime)
 {
@@ -367,6 +376,7 @@ step_write_program (Runtime *runtime)
   runtime->hooks->load (runtime);
   offload_init (writer);
   program_end_of_load (writer->program);
+  price_ends_of_steps (&step);
   for (guint i = 0; i < simulation->warmup_steps + simulation->steps; i++)
     training_step (&step);
   writer->cost = step.cost;
