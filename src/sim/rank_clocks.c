@@ -403,15 +403,14 @@ try_to_start (RankClocks *clocks, guint slot, Stream *stream, const Work *work, 
     arrive (clocks, slot, stream, work->instruction, now);
 }
 
-/* TRUE if the stream moved on or started something, so that others may no longer have to
- * wait for it. */
+/* TRUE if others may no longer have to wait for it: it is past a recording or, in a single queue,
+ * has started something. */
 static gboolean
-move_stream (RankClocks *clocks, guint slot, guint which, SimTime now)
+move_stream (RankClocks *clocks, guint slot, guint which, guint32 horizon, SimTime now)
 {
   Stream *streams = streams_of (clocks, slot);
   Stream *stream = &streams[which];
-  guint32 before = stream->next;
-  guint32 horizon = clocks->waits[clocks->wait_at[slot]].instruction;
+  gboolean frees_others = FALSE;
 
   while (stream->state == STREAM_IDLE && stream->next < clocks->n_work[which])
     {
@@ -422,17 +421,17 @@ move_stream (RankClocks *clocks, guint slot, guint which, SimTime now)
       if (work->kind == PROGRAM_LAUNCH || work->kind == PROGRAM_COLLECTIVE)
         {
           try_to_start (clocks, slot, stream, work, now);
-          return stream->next != before
-                 || (clocks->program->single_queue && stream->state > STREAM_DELAYED);
+          return frees_others || (clocks->program->single_queue && stream->state > STREAM_DELAYED);
         }
       if (work->kind == PROGRAM_STREAM_WAIT
           && streams[work->source_stream].next <= work->source_position)
         break;
       if (work->kind == PROGRAM_END_OF_STEP)
         step_ends (clocks, slot, work->instruction, now);
+      frees_others |= work->kind == PROGRAM_RECORD;
       stream->next++;
     }
-  return stream->next != before;
+  return frees_others;
 }
 
 static gboolean
@@ -460,7 +459,7 @@ late_after (const RankClocks *clocks, guint slot, guint32 at, gboolean stood_her
 }
 
 /* Runs the host ahead to the next event that is not done. */
-static gboolean
+static void
 move_host (RankClocks *clocks, guint slot, SimTime now)
 {
   const Stream *streams = streams_of (clocks, slot);
@@ -471,21 +470,23 @@ move_host (RankClocks *clocks, guint slot, SimTime now)
   for (; at < clocks->n_waits && is_over (&clocks->waits[at], streams); at++)
     late[at + 1] = late_after (clocks, slot, at, at == before, now);
   clocks->wait_at[slot] = at;
-  return at != before;
 }
 
 static void
 move_rank (RankClocks *clocks, guint slot, SimTime now)
 {
-  gboolean moved;
+  gboolean again;
 
   do
     {
-      moved = move_host (clocks, slot, now);
+      move_host (clocks, slot, now);
+      const guint32 horizon = clocks->waits[clocks->wait_at[slot]].instruction;
+
+      again = FALSE;
       for (guint i = 0; i < clocks->n_streams; i++)
-        moved |= move_stream (clocks, slot, i, now);
+        again |= move_stream (clocks, slot, i, horizon, now);
     }
-  while (moved);
+  while (again);
 }
 
 static void
@@ -557,7 +558,8 @@ rank_clocks_take_arrivals (RankClocks *clocks, guint *n)
   const Arrival *arrivals = (const Arrival *)(const void *)clocks->arrivals->data;
 
   *n = clocks->arrivals->len;
-  g_array_set_size (clocks->arrivals, 0);
+  if (*n > 0)
+    g_array_set_size (clocks->arrivals, 0);
   return arrivals;
 }
 
