@@ -28,6 +28,7 @@ typedef struct
   SimTime reusable;
   guint32 segment; /* the segment's number */
   guint32 previous, next;
+  guint32 place; /* where it stood on its list when it was put there */
   guint8 state, pool;
 } Block;
 
@@ -44,6 +45,7 @@ typedef struct
 {
   IdleKey *keys; /* the smallest first */
   guint n, room;
+  guint found; /* where something was found last */
 } IdleList;
 
 typedef struct
@@ -174,9 +176,16 @@ take_at (IdleList *list, guint at)
   memmove (list->keys + at, list->keys + at + 1, (list->n - at) * sizeof *list->keys);
 }
 
+static void
+put_at (Allocator *allocator, IdleList *list, guint at, const IdleKey *key)
+{
+  list->keys[at] = *key;
+  block_at (allocator, key->block)->place = at;
+}
+
 /* The entry at @at has another key now. */
 static void
-change_key (IdleList *list, guint at, const IdleKey *key)
+change_key (Allocator *allocator, IdleList *list, guint at, const IdleKey *key)
 {
   if (at > 0 && comes_before (key, &list->keys[at - 1]))
     {
@@ -192,17 +201,31 @@ change_key (IdleList *list, guint at, const IdleKey *key)
       memmove (list->keys + at, list->keys + at + 1, (to - at) * sizeof *list->keys);
       at = to;
     }
-  list->keys[at] = *key;
+  put_at (allocator, list, at, key);
 }
 
-/* Where an idle block stands on its list. */
+static gboolean
+stands_at (const IdleList *list, guint at, guint32 index)
+{
+  return at < list->n && list->keys[at].block == index;
+}
+
+/* Where an idle block stands on its list: mostly where it was put, or next to it. */
 static guint
 place_on_list (const Allocator *allocator, const IdleList *list, guint32 index)
 {
+  const guint place = block_at (allocator, index)->place;
+
+  if (stands_at (list, place, index))
+    return place;
+  if (stands_at (list, place - 1, index))
+    return place - 1;
+  if (stands_at (list, place + 1, index))
+    return place + 1;
   const IdleKey key = key_of (allocator, index);
   const guint at = place_of (list, &key);
 
-  g_assert (at < list->n && list->keys[at].block == index);
+  g_assert (stands_at (list, at, index));
   return at;
 }
 
@@ -225,8 +248,8 @@ put_on_list (Allocator *allocator, guint32 index, BlockState state)
     list->keys = g_renew (IdleKey, list->keys, list->room = MAX (32, 2 * list->room));
   block_at (allocator, index)->state = (guint8)state;
   memmove (list->keys + at + 1, list->keys + at, (list->n - at) * sizeof *list->keys);
-  list->keys[at] = key;
   list->n++;
+  put_at (allocator, list, at, &key);
 }
 
 static guint32
@@ -300,7 +323,7 @@ set_idle (Allocator *allocator, guint32 index, BlockState state)
     }
   const IdleKey key = key_of (allocator, index);
   block_at (allocator, index)->state = (guint8)state;
-  change_key (list, at, &key);
+  change_key (allocator, list, at, &key);
 }
 
 /* Leaves @bytes in a block; returns what was the rest of it. */
@@ -492,6 +515,18 @@ grow_tail (Allocator *allocator, guint8 number, gint64 bytes)
 
 /* ---- finding ---- */
 
+/* Of the smallest that holds @bytes: mostly where something was found last. */
+static guint
+place_of_smallest (IdleList *list, gint64 bytes)
+{
+  const guint at = MIN (list->found, list->n);
+
+  if ((at == list->n || list->keys[at].bytes >= bytes)
+      && (at == 0 || list->keys[at - 1].bytes < bytes))
+    return at;
+  return list->found = place_of (list, &(IdleKey){ .bytes = bytes });
+}
+
 /* The smallest block of the pool in @state that holds @bytes, taken from the list, on which its
  * rest stays if that is @least_rest at least; or NONE. The tail of an expandable segment counts as
  * large as it could grow. */
@@ -500,7 +535,7 @@ find (Allocator *allocator, guint8 number, gint64 bytes, gint64 least_rest, Bloc
 {
   const Pool *pool = &allocator->pools[number];
   IdleList *list = &allocator->pools[number].idle[state == BLOCK_UNMAPPED];
-  guint at = place_of (list, &(IdleKey){ .bytes = bytes });
+  guint at = place_of_smallest (list, bytes);
 
   if (at == list->n)
     return NONE;
@@ -515,7 +550,7 @@ find (Allocator *allocator, guint8 number, gint64 bytes, gint64 least_rest, Bloc
       const IdleKey key = key_of (allocator, rest);
 
       block_at (allocator, rest)->state = (guint8)state; /* no neighbour is, or it would be one */
-      change_key (list, at, &key);
+      change_key (allocator, list, at, &key);
     }
   block_at (allocator, found)->state = BLOCK_IN_USE;
   return found;
