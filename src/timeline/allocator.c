@@ -183,24 +183,14 @@ put_at (Allocator *allocator, IdleList *list, guint at, const IdleKey *key)
   block_at (allocator, key->block)->place = at;
 }
 
-/* The entry at @at has another key now. */
+/* The entry at @at has another key now, which mostly is a near one. */
 static void
 change_key (Allocator *allocator, IdleList *list, guint at, const IdleKey *key)
 {
-  if (at > 0 && comes_before (key, &list->keys[at - 1]))
-    {
-      const guint to = place_between (list, 0, at - 1, key);
-
-      memmove (list->keys + to + 1, list->keys + to, (at - to) * sizeof *list->keys);
-      at = to;
-    }
-  else if (at + 1 < list->n && comes_before (&list->keys[at + 1], key))
-    {
-      const guint to = place_between (list, at + 2, list->n, key) - 1;
-
-      memmove (list->keys + at, list->keys + at + 1, (to - at) * sizeof *list->keys);
-      at = to;
-    }
+  for (; at > 0 && comes_before (key, &list->keys[at - 1]); at--)
+    list->keys[at] = list->keys[at - 1];
+  for (; at + 1 < list->n && comes_before (&list->keys[at + 1], key); at++)
+    list->keys[at] = list->keys[at + 1];
   put_at (allocator, list, at, key);
 }
 
@@ -515,16 +505,17 @@ grow_tail (Allocator *allocator, guint8 number, gint64 bytes)
 
 /* ---- finding ---- */
 
-/* Of the smallest that holds @bytes: mostly where something was found last. */
+/* Of the smallest that holds @bytes: mostly near where something was found last. */
 static guint
 place_of_smallest (IdleList *list, gint64 bytes)
 {
-  const guint at = MIN (list->found, list->n);
+  guint at = MIN (list->found, list->n);
 
-  if ((at == list->n || list->keys[at].bytes >= bytes)
-      && (at == 0 || list->keys[at - 1].bytes < bytes))
-    return at;
-  return list->found = place_of (list, &(IdleKey){ .bytes = bytes });
+  while (at > 0 && list->keys[at - 1].bytes >= bytes)
+    at--;
+  while (at < list->n && list->keys[at].bytes < bytes)
+    at++;
+  return list->found = at;
 }
 
 /* The smallest block of the pool in @state that holds @bytes, taken from the list, on which its
