@@ -203,7 +203,8 @@ measure_reserved (const Timeline *timeline, const AllocatorRules *rules, MemoryU
   while (!is_over (&player))
     {
       keep_mark (&player, capacity, &no_limit, &here);
-      keep_mark (&player, too_little, &no_limit, &elsewhere);
+      if (here.allocator != NULL)
+        keep_mark (&player, too_little, &no_limit, &elsewhere);
       play_next (&player);
     }
   note_reserved (&player, use);
