@@ -130,7 +130,27 @@ a_list_of_the_users_replaces_an_axis (void **state)
 
   (void)state;
   assert_true (plan_space_init (&space, file, 0, &limits, vary, problems));
-  assert_int_equal (grid_n_cells (space.grid), 2 * 2);
+  assert_int_equal (grid_n_cells (space.grid), 2 * 2 * 2); /* with and without offload */
+  assert_int_equal (space.n_on_gpu, 2);
+  plan_space_clear (&space);
+}
+
+static void
+the_users_offload_is_not_searched (void **state)
+{
+  static const char *const vary[] = { "fsdp.cpu_offload=true,false", NULL };
+  const PlanLimits limits = { 0 };
+  g_autoptr (ScenarioFile) file = llama ("");
+  g_autoptr (ScenarioFile) ddp = llama ("fsdp.api=ddp");
+  g_autoptr (Problems) problems = problems_new ();
+  PlanSpace space;
+
+  (void)state;
+  assert_true (plan_space_init (&space, file, 0, &limits, vary, problems));
+  assert_int_equal (space.n_on_gpu, space.n_rest);
+  plan_space_clear (&space);
+  assert_true (plan_space_init (&space, ddp, 0, &limits, nothing_varied, problems));
+  assert_int_equal (space.n_on_gpu, space.n_rest);
   plan_space_clear (&space);
 }
 
@@ -205,6 +225,62 @@ nothing_on_the_front_is_beaten (void **state)
   assert_true (n_front >= 2);
 }
 
+/* 7B on two GPUs: 16 bytes a parameter are 54 GB on each, so small micro-batches fit on the GPU
+ * alone; with shards on the host larger ones do. Each candidate with offload has a twin without,
+ * n_on_gpu cells before it. */
+static void
+offload_is_tried_where_nothing_else_fits (void **state)
+{
+  const PlanLimits limits = { 0 };
+  g_autoptr (ScenarioFile) file = llama ("cluster.nodes=1 cluster.gpus_per_node=2");
+  g_autoptr (Problems) problems = problems_new ();
+  g_autoptr (Plan) plan = plan_new (file, 0, &limits, nothing_varied, problems);
+  const guint keys[] = { 3 };
+  guint n_needed = 0, n_not_needed = 0;
+  PlanSpace space;
+
+  (void)state;
+  assert_true (plan_space_init (&space, file, 0, &limits, nothing_varied, problems));
+  assert_string_equal (grid_key (space.grid, keys[0])->key, "cpu_offload");
+  plan_run (plan, 2, NULL, NULL);
+  for (gsize cell = 0; cell < grid_n_cells (space.grid); cell++)
+    {
+      const gboolean offloads = g_str_equal (grid_value (plan_grid (plan), cell, keys[0]), "true");
+      const PlanVerdict verdict = plan_candidate (plan, cell)->verdict;
+
+      assert_int_equal (offloads, cell % space.n_rest >= space.n_on_gpu);
+      if (!offloads)
+        {
+          assert_int_not_equal (verdict, PLAN_NOT_NEEDED);
+          continue;
+        }
+      const PlanVerdict twin = plan_candidate (plan, cell - space.n_on_gpu)->verdict;
+
+      n_not_needed += verdict == PLAN_NOT_NEEDED && twin == PLAN_FITS;
+      n_needed += verdict == PLAN_FITS;
+      if (twin == PLAN_FITS)
+        assert_int_equal (verdict, PLAN_NOT_NEEDED);
+      if (verdict == PLAN_FITS)
+        assert_true (twin == PLAN_TOO_BIG || twin == PLAN_DOES_NOT_FIT || twin == PLAN_NOT_REACHED);
+    }
+  assert_true (n_needed > 0 && n_not_needed > 0);
+  plan_space_clear (&space);
+}
+
+/* 70B on 16 ranks, 8 of a node: parameters, gradients and two states of 4 bytes are
+ * 68,976,648,192 x 16 / 2 bytes on each host. */
+static void
+hosts_hold_what_is_offloaded (void **state)
+{
+  g_autoptr (ScenarioFile) file = llama ("model.source=llama2-70b fsdp.cpu_offload=true");
+  const Scenario *scenario = scenario_file_variant (file, 0);
+  StepCost cost;
+
+  (void)state;
+  step_cost_new (scenario, &cost);
+  assert_int_equal (plan_host_memory (scenario, &cost), G_GINT64_CONSTANT (68976648192) * 16 / 2);
+}
+
 /* ---- --find ---- */
 
 static void
@@ -259,8 +335,11 @@ main (void)
     cmocka_unit_test (a_simulation_never_needs_less),
     cmocka_unit_test (accumulation_holds_the_global_batch),
     cmocka_unit_test (a_list_of_the_users_replaces_an_axis),
+    cmocka_unit_test (the_users_offload_is_not_searched),
     cmocka_unit_test (long_accumulations_are_reckoned_up),
     cmocka_unit_test (nothing_on_the_front_is_beaten),
+    cmocka_unit_test (offload_is_tried_where_nothing_else_fits),
+    cmocka_unit_test (hosts_hold_what_is_offloaded),
     cmocka_unit_test (the_value_beyond_does_not_fit),
     cmocka_unit_test (the_fewest_nodes_are_found),
   };

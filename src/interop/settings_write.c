@@ -190,9 +190,11 @@ settings_accelerate_yaml (const Scenario *scenario)
     append_fsdp2 (text, fsdp);
   append_checkpointing (text, fsdp, &scenario->checkpoint);
   append_wrapping (text, fsdp->units);
-  g_string_append (text, "  fsdp_cpu_ram_efficient_loading: true\n"
-                         "  fsdp_offload_params: false\n"
-                         "  fsdp_state_dict_type: SHARDED_STATE_DICT\n");
+  g_string_append_printf (text,
+                          "  fsdp_cpu_ram_efficient_loading: true\n"
+                          "  fsdp_offload_params: %s\n"
+                          "  fsdp_state_dict_type: SHARDED_STATE_DICT\n",
+                          yes_or_no (fsdp->cpu_offload));
   return g_string_free (text, FALSE);
 }
 
@@ -241,6 +243,8 @@ settings_torchtitan_toml (const Scenario *scenario)
       "mixed_precision_reduce = \"%s\"\n",
       training->micro_batch, (guint64)training->micro_batch * training->grad_accum * ranks,
       training->seq_len, titan_dtype (fsdp->param_dtype), titan_dtype (fsdp->reduce_dtype));
+  if (scenario_offloads_params (scenario))
+    g_string_append (text, "enable_cpu_offload = true\n");
   g_string_append_printf (text,
                           "\n[parallelism]\ndata_parallel_replicate_degree = %u\n"
                           "data_parallel_shard_degree = %u\nfsdp_reshard_after_forward = \"%s\"\n",

@@ -244,22 +244,35 @@ evaluate (const Plan *plan, gsize cell)
   cells_clear_scenario (&scenario);
 }
 
-/* The candidates of one chain that agree in all but the job. */
+/* FALSE where it is over the memory; what is impossible is not. */
+static gboolean
+try_cell (const Plan *plan, gsize cell)
+{
+  evaluate (plan, cell);
+  return plan->candidates[cell].verdict != PLAN_TOO_BIG
+         && plan->candidates[cell].verdict != PLAN_DOES_NOT_FIT;
+}
+
+/* The candidates of one chain that agree in all but the job, and with their shards on the host
+ * those jobs that do not fit without. */
 static void
 work (guint index, gpointer data)
 {
   const Plan *plan = data;
-  const guint chain = (guint)(index / plan->space.n_rest);
-  const gsize rest = index % plan->space.n_rest;
+  const PlanSpace *space = &plan->space;
+  const guint chain = (guint)(index / space->n_on_gpu);
+  gboolean fits = TRUE, fits_on_host = space->n_on_gpu < space->n_rest;
 
   for (guint job = plan->chains[chain]; job < plan->chains[chain + 1]; job++)
     {
-      const gsize cell = job * plan->space.n_rest + rest;
+      const gsize cell = job * space->n_rest + index % space->n_on_gpu;
+      const gsize on_host = cell + space->n_on_gpu;
 
-      evaluate (plan, cell);
-      if (plan->candidates[cell].verdict == PLAN_TOO_BIG
-          || plan->candidates[cell].verdict == PLAN_DOES_NOT_FIT)
-        break;
+      fits = fits && try_cell (plan, cell);
+      if (fits && fits_on_host)
+        plan->candidates[on_host].verdict = PLAN_NOT_NEEDED;
+      else if (!fits)
+        fits_on_host = fits_on_host && try_cell (plan, on_host);
     }
 }
 
@@ -522,7 +535,7 @@ mark_choices (Plan *plan)
 void
 plan_run (Plan *plan, guint n_threads, StudyProgress progress, gpointer data)
 {
-  study_pool_run ((guint)(plan->n_chains * plan->space.n_rest), n_threads, work, plan, progress,
+  study_pool_run ((guint)(plan->n_chains * plan->space.n_on_gpu), n_threads, work, plan, progress,
                   data);
   find_idle (plan);
   choose (plan, n_threads);

@@ -9,6 +9,7 @@
 typedef enum
 {
   PLAN_NOT_REACHED,  /* a smaller micro-batch does not fit already */
+  PLAN_NOT_NEEDED,   /* has its shards on the host, and fits without that, which is faster */
   PLAN_IMPOSSIBLE,   /* settings that contradict each other, or that PyTorch refuses */
   PLAN_ALIKE,        /* the same as another candidate by another name */
   PLAN_TOO_BIG,      /* what it keeps for certain is over the memory */

@@ -43,3 +43,13 @@ plan_memory_at_least (const Scenario *scenario, const StepCost *cost)
     return shard + MAX (states, activations);
   return shard + states + activations;
 }
+
+gint64
+plan_host_memory (const Scenario *scenario, const StepCost *cost)
+{
+  const gint64 per_trained = 1 + cost_optimizer_states (scenario); /* gradient and states */
+
+  return scenario->cluster.gpus_per_node
+         * (shard_bytes (scenario, cost->params.total)
+            + per_trained * shard_bytes (scenario, cost->trained_params));
+}

@@ -36,6 +36,8 @@ plan_sharding_words (const Scenario *scenario)
     g_string_append_printf (text, "/%u", fsdp->shard_group_size);
   if (fsdp->api == API_FSDP2 && fsdp->reshard_after_forward == RESHARD_FALSE)
     g_string_append (text, ", kept");
+  if (fsdp->cpu_offload)
+    g_string_append (text, ", offload");
   return g_string_free (text, FALSE);
 }
 
@@ -106,14 +108,23 @@ plan_describe_limits (const PlanLimits *limits)
   return g_string_free (text, FALSE);
 }
 
-static void
-append_counts (const Plan *plan, GString *text)
+/* Of those that had to be looked at; @counts: by PlanVerdict. */
+static gsize
+count_candidates (const Plan *plan, guint counts[PLAN_FITS + 1])
 {
-  guint counts[PLAN_FITS + 1] = { 0 };
   const gsize n = grid_n_cells (plan_grid (plan));
 
   for (gsize cell = 0; cell < n; cell++)
     counts[plan_candidate (plan, cell)->verdict]++;
+  return n - counts[PLAN_NOT_NEEDED];
+}
+
+static void
+append_counts (const Plan *plan, GString *text)
+{
+  guint counts[PLAN_FITS + 1] = { 0 };
+  const gsize n = count_candidates (plan, counts);
+
   g_string_append_printf (
       text,
       "# searched  %zu candidates: %u fit, %u do not, %u ruled out by memory beforehand, %u "
@@ -432,6 +443,7 @@ plan_report_json (const Plan *plan, const ReportScenario *scenario)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
   g_autofree char *limits = plan_describe_limits (plan_limits (plan));
+  guint counts[PLAN_FITS + 1] = { 0 };
   guint n;
   const PlanChoice *choices = plan_choices (plan, &n);
 
@@ -443,7 +455,7 @@ plan_report_json (const Plan *plan, const ReportScenario *scenario)
   json_member_text (builder, "title", scenario->title);
   json_member_text (builder, "scenario_sha256", scenario->sha256);
   json_member_text (builder, "limits", limits);
-  json_member_whole (builder, "candidates", (gint64)grid_n_cells (plan_grid (plan)));
+  json_member_whole (builder, "candidates", (gint64)count_candidates (plan, counts));
   json_builder_end_object (builder);
   json_builder_set_member_name (builder, "choices");
   json_builder_begin_array (builder);

@@ -231,8 +231,10 @@ write_sharding (const Wishes *wishes, guint nodes)
   "fsdp.backward_prefetch,fsdp.forward_prefetch\n"                                                 \
   "BACKWARD_PRE,false\nBACKWARD_PRE,true\nBACKWARD_POST,false\nBACKWARD_POST,true\n"
 
-/* Adds the axis unless the user varies one of its keys. */
-static void
+#define OFFLOAD "fsdp.cpu_offload\nfalse\ntrue\n"
+
+/* Adds the axis unless the user varies one of its keys, then FALSE. */
+static gboolean
 add_axis (Grid *grid, const Wishes *wishes, const char *points)
 {
   g_autofree char *header = g_strndup (points, strcspn (points, "\n"));
@@ -240,8 +242,9 @@ add_axis (Grid *grid, const Wishes *wishes, const char *points)
 
   for (guint i = 0; keys[i] != NULL; i++)
     if (wished_list (wishes, keys[i]) != NULL)
-      return;
+      return FALSE;
   grid_add_points (grid, "plan", points, strlen (points), wishes->problems);
+  return TRUE;
 }
 
 static guint
@@ -254,14 +257,19 @@ largest_nodes (const GArray *jobs)
   return most;
 }
 
-static void
+/* The jobs come first and the offload second, as those who look for a job's cells expect. Returns
+ * whether offload is tried. */
+static gboolean
 add_axes (PlanSpace *space, const Wishes *wishes)
 {
+  const gboolean may_shard = wishes->scenario->fsdp.api != API_DDP;
+  gboolean offloads;
   g_autofree char *jobs = write_jobs (space->jobs);
   g_autofree char *sharding = write_sharding (wishes, largest_nodes (space->jobs));
 
   grid_add_points (space->grid, "plan", jobs, strlen (jobs), wishes->problems);
-  if (wishes->scenario->fsdp.api != API_DDP)
+  offloads = may_shard && add_axis (space->grid, wishes, OFFLOAD);
+  if (may_shard)
     add_axis (space->grid, wishes, sharding);
   add_axis (space->grid, wishes, CHECKPOINTING);
   if (wishes->scenario->fsdp.api == API_FSDP1)
@@ -269,6 +277,7 @@ add_axes (PlanSpace *space, const Wishes *wishes)
   for (guint i = 0; wishes->vary[i] != NULL; i++)
     if (!is_about_jobs (wishes->vary[i]))
       grid_add_option (space->grid, wishes->vary[i], wishes->problems);
+  return offloads;
 }
 
 static void
@@ -294,16 +303,18 @@ plan_space_init (PlanSpace *space, const ScenarioFile *file, guint variant,
 {
   const Wishes wishes = { vary, limits, scenario_file_variant (file, variant), problems };
   const guint n_before = problems_count (problems);
+  gboolean offloads = FALSE;
 
-  *space = (PlanSpace){ grid_new (), g_array_new (FALSE, FALSE, sizeof (PlanJob)), 0 };
+  *space = (PlanSpace){ grid_new (), g_array_new (FALSE, FALSE, sizeof (PlanJob)), 0, 0 };
   if (limits->max_gpus == 0 || most_nodes (&wishes) > 0)
     list_jobs (&wishes, space->jobs);
   if (problems_count (problems) == n_before && space->jobs->len == 0)
     note_no_job (&wishes);
   if (problems_count (problems) == n_before)
-    add_axes (space, &wishes);
+    offloads = add_axes (space, &wishes);
   if (problems_count (problems) == n_before && space->jobs->len > 0)
     space->n_rest = grid_n_cells (space->grid) / space->jobs->len;
+  space->n_on_gpu = offloads ? space->n_rest / 2 : space->n_rest;
   return problems_count (problems) == n_before;
 }
 

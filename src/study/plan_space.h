@@ -1,5 +1,5 @@
 /* What a plan may choose from, as a grid: jobs (nodes, micro-batch, accumulation) by
- * sharding by checkpointing by prefetch, and whatever else the user varies. */
+ * offload by sharding by checkpointing by prefetch, and whatever else the user varies. */
 #pragma once
 
 #include "config/cells.h"
@@ -29,6 +29,9 @@ typedef struct
   Grid *grid;
   GArray *jobs; /* PlanJob; the slowest axis: job j has cells j x n_rest to (j + 1) x n_rest - 1 */
   gsize n_rest; /* cells of each job */
+  /* Of a job's cells the first so many keep their shards on the GPU; behind them stand the same
+   * again with theirs on the host, if the plan tries that: n_rest is then twice as many. */
+  gsize n_on_gpu;
 } PlanSpace;
 
 /* @vary: "section.key=list" of the user; such a list stands in place of what the plan would try

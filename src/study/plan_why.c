@@ -8,6 +8,7 @@
 #include "report/deltas.h"
 #include "report/format.h"
 #include "report/text_table.h"
+#include "study/plan_memory.h"
 #include "study/plan_report.h"
 
 /* ---- what belongs together ---- */
@@ -17,19 +18,23 @@ typedef struct
   const char *name;
   const char *keys[4];
   char *(*words) (const Scenario *scenario); /* NULL: the key's value */
+  gboolean is_last_resort; /* tried only where it takes less memory to fit: no word of it if not */
 } Aspect;
 
 static const Aspect aspects[] = {
-  { "nodes", { "cluster.nodes" }, NULL },
-  { "micro-batch", { "training.micro_batch" }, NULL },
+  { "nodes", { "cluster.nodes" }, NULL, FALSE },
+  { "micro-batch", { "training.micro_batch" }, NULL, FALSE },
+  { "offload", { "fsdp.cpu_offload" }, NULL, TRUE },
   { "sharding",
     { "fsdp.sharding_strategy", "fsdp.shard_group_size", "fsdp.reshard_after_forward" },
-    plan_sharding_words },
+    plan_sharding_words,
+    FALSE },
   { "checkpointing",
     { "activation_checkpointing.method", "activation_checkpointing.select",
       "activation_checkpointing.use_reentrant" },
-    plan_checkpointing_words },
-  { "prefetch", { "fsdp.backward_prefetch", "fsdp.forward_prefetch" }, plan_prefetch_words },
+    plan_checkpointing_words,
+    FALSE },
+  { "prefetch", { "fsdp.backward_prefetch", "fsdp.forward_prefetch" }, plan_prefetch_words, FALSE },
 };
 
 static gboolean
@@ -125,6 +130,8 @@ append_comparison (const Plan *plan, const PlanChoice *best, const char *name, c
     return;
   if (!plan_best_other (plan, best->cell, keys, n_keys, &other))
     {
+      if (aspect != NULL && aspect->is_last_resort && !best->scenario.fsdp.cpu_offload)
+        return;
       line = g_strdup_printf ("  %s %s: no other fits.", name, own);
       text_append_wrapped (text, line, 4);
       return;
@@ -213,6 +220,22 @@ append_memory (const Plan *plan, const PlanChoice *best, GString *text)
       memory_kind_words (largest_owner (figures)));
 }
 
+/* What offloaded shards take there, which nobody checks against what there is. */
+static void
+append_host_memory (const PlanChoice *best, GString *text)
+{
+  char buffer[FORMAT_SIZE];
+  StepCost cost;
+
+  if (!scenario_offloads_params (&best->scenario))
+    return;
+  step_cost_new (&best->scenario, &cost);
+  g_string_append_printf (text,
+                          " Each node's host holds %s GiB of parameters, gradients and "
+                          "optimizer states; whether it can is not checked.",
+                          format_gib (buffer, plan_host_memory (&best->scenario, &cost)));
+}
+
 static void
 append_limits (const Plan *plan, const PlanChoice *best, GString *text)
 {
@@ -221,6 +244,7 @@ append_limits (const Plan *plan, const PlanChoice *best, GString *text)
   append_parts (&best->run.figures, line);
   g_string_append_c (line, '.');
   append_memory (plan, best, line);
+  append_host_memory (best, line);
   text_append_wrapped (text, line->str, 2);
 }
 
