@@ -308,13 +308,13 @@ change_rate (Flows *flows, guint32 number, double rate, SimTime now)
 {
   Flow *flow = &flows->flows[number];
   SimTime done = flow->rate == 1 ? now - flow->since
-                                 : (SimTime)llround ((double)(now - flow->since) * flow->rate);
+                                 : sim_time_nearest ((double)(now - flow->since) * flow->rate);
 
   flow->remaining = MAX (flow->remaining - done, 0);
   flow->since = now;
   flow->rate = rate;
   fire_at (flows, number,
-           now + (rate == 1 ? flow->remaining : (SimTime)llround ((double)flow->remaining / rate)));
+           now + (rate == 1 ? flow->remaining : sim_time_nearest ((double)flow->remaining / rate)));
 }
 
 static void

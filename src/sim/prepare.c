@@ -52,7 +52,7 @@ prepared_kernel_time_noisy (const Prepared *prepared, guint32 index, guint rank)
 
   if (instruction->jitter && sigma > 0)
     factor *= log_normal (sigma, prepared->seed, rank, index);
-  return (SimTime)llround ((double)instruction->time * factor);
+  return sim_time_nearest ((double)instruction->time * factor);
 }
 
 /* What makes one GPU slower than another for the whole of the run. */
@@ -79,7 +79,7 @@ set_host_delays (Prepared *prepared, const EngineOptions *options)
   prepared->host_delay = g_new0 (SimTime, prepared->n_ranks);
   for (guint i = 0; i < options->n_late_hosts; i++)
     prepared->host_delay[options->late_hosts[i].number]
-        = (SimTime)llround (options->late_hosts[i].value);
+        = sim_time_nearest (options->late_hosts[i].value);
 }
 
 static void

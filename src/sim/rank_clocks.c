@@ -1,7 +1,5 @@
 #include <config.h>
 
-#include <math.h>
-
 #include "sim/rank_clocks.h"
 
 typedef enum
@@ -61,11 +59,13 @@ struct _RankClocks
   Stream *streams;   /* n_streams each */
   guint32 *turns;    /* n_communicators each: collectives that have ended */
   guint32 *wait_at;  /* the wait at which the host stands, or n_waits */
-  SimTime *late;     /* n_waits + 1 each: how far the host lags behind one that never waits */
   guint16 *meetings; /* collectives on its GPU */
   guint16 *sharers;  /* kernels that run and may be slowed: they share the GPU */
   guint32 *launched; /* single queue: device work that has started */
   SimTime *next;
+  /* By wait, n_waits + 1, and there by rank, since neighbours stand at about the same one: how far
+   * the host lags behind one that never waits. */
+  SimTime *late;
   GArray *arrivals; /* Arrival */
   RunTimes *times;
   Observation *observation; /* or NULL */
@@ -259,9 +259,9 @@ streams_of (const RankClocks *clocks, guint slot)
 }
 
 static inline SimTime *
-late_of (const RankClocks *clocks, guint slot)
+late_at (const RankClocks *clocks, guint32 at, guint slot)
 {
-  return &clocks->late[(gsize)slot * (clocks->n_waits + 1)];
+  return &clocks->late[(gsize)at * clocks->n + slot];
 }
 
 static inline guint32 *
@@ -302,7 +302,7 @@ slowness (const RankClocks *clocks, guint slot)
 static SimTime
 scaled (SimTime time, double factor)
 {
-  return factor == 1.0 ? time : (SimTime)llround ((double)time * factor);
+  return factor == 1.0 ? time : sim_time_nearest ((double)time * factor);
 }
 
 /* The kernel that runs on a stream goes on at the rate of this moment. */
@@ -384,7 +384,7 @@ is_behind_in_queue (const RankClocks *clocks, guint slot, const Work *work)
 static void
 try_to_start (RankClocks *clocks, guint slot, Stream *stream, const Work *work, SimTime now)
 {
-  SimTime enqueued = work->enqueued + late_of (clocks, slot)[work->segment];
+  SimTime enqueued = work->enqueued + *late_at (clocks, work->segment, slot);
 
   if (work->kind == PROGRAM_COLLECTIVE && turns_of (clocks, slot)[work->communicator] != work->turn)
     return;
@@ -446,7 +446,7 @@ static SimTime
 late_after (const RankClocks *clocks, guint slot, guint32 at, gboolean stood_here, SimTime now)
 {
   const HostWait *wait = &clocks->waits[at];
-  SimTime late = late_of (clocks, slot)[at];
+  const SimTime late = *late_at (clocks, at, slot);
 
   if (wait->is_delay)
     return late
@@ -463,12 +463,11 @@ static void
 move_host (RankClocks *clocks, guint slot, SimTime now)
 {
   const Stream *streams = streams_of (clocks, slot);
-  SimTime *late = late_of (clocks, slot);
   guint32 before = clocks->wait_at[slot];
   guint32 at = before;
 
   for (; at < clocks->n_waits && is_over (&clocks->waits[at], streams); at++)
-    late[at + 1] = late_after (clocks, slot, at, at == before, now);
+    *late_at (clocks, at + 1, slot) = late_after (clocks, slot, at, at == before, now);
   clocks->wait_at[slot] = at;
 }
 

@@ -16,3 +16,14 @@ sim_time_seconds (SimTime time)
 {
   return (double)time / (double)PICOSECONDS_PER_SECOND;
 }
+
+/* The nearest whole number, halves away from zero: llround() without the call, which is a tenth of
+ * what a kernel's noise costs. */
+static inline SimTime
+sim_time_nearest (double picoseconds)
+{
+  const SimTime whole = (SimTime)picoseconds;
+  const double rest = picoseconds - (double)whole; /* exact */
+
+  return whole + (rest >= 0.5) - (rest <= -0.5);
+}
