@@ -188,7 +188,8 @@ find_least_capacity (const Player *mark, gint64 too_little, const AllocatorRules
 
 /* What the job would like to reserve; where that is more than there is, what it gets by with,
  * here or, out of memory, on a larger GPU, which has to hold at least what was allocated. A limit
- * changes nothing before it is felt, so from there on only it is played again. */
+ * changes nothing before it is felt, so from there on only it is played again; and what the job
+ * would like is known to the end only where it is needed. */
 static void
 measure_reserved (const Timeline *timeline, const AllocatorRules *rules, MemoryUse *use)
 {
@@ -206,10 +207,15 @@ measure_reserved (const Timeline *timeline, const AllocatorRules *rules, MemoryU
       if (here.allocator != NULL)
         keep_mark (&player, too_little, &no_limit, &elsewhere);
       play_next (&player);
+      if (player.reserved > capacity && !use->out_of_memory)
+        {
+          use->out_of_memory = !gets_by (&here, rules, use, &use->retries);
+          if (!use->out_of_memory)
+            break;
+        }
     }
-  note_reserved (&player, use);
-  if (use->reserved > capacity)
-    use->out_of_memory = !gets_by (&here, rules, use, &use->retries);
+  if (player.reserved <= capacity || use->out_of_memory)
+    note_reserved (&player, use);
   if (use->out_of_memory)
     find_least_capacity (&elsewhere, too_little, rules, use);
   allocator_free (player.allocator);
