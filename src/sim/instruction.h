@@ -30,6 +30,7 @@ typedef struct
 {
   char *name;
   TimelineLane lane;
+  guint32 n_work; /* instructions that run on it */
 } ProgramStream;
 
 typedef struct

@@ -82,6 +82,13 @@ next (Program *program, InstructionKind kind)
   return &program->instructions[program->n_instructions++];
 }
 
+static Instruction *
+next_on (Program *program, StreamId stream, InstructionKind kind)
+{
+  program->streams[stream].n_work++;
+  return next (program, kind);
+}
+
 static gboolean
 is_recorded (const Program *program, EventId event)
 {
@@ -105,14 +112,15 @@ program_launch (Program *program, const KernelLaunch *launch)
 {
   g_assert (launch->stream < program->n_streams && launch->n_kernels > 0);
   g_assert (launch->time >= 0 && launch->host >= 0);
-  *next (program, PROGRAM_LAUNCH) = (Instruction){ .kind = PROGRAM_LAUNCH,
-                                                   .stream = launch->stream,
-                                                   .fixed = launch->fixed != FALSE,
-                                                   .jitter = launch->jitter != FALSE,
-                                                   .time = launch->time,
-                                                   .host = launch->host,
-                                                   .issue = launch_issue_delay (launch),
-                                                   .label = launch->label };
+  *next_on (program, launch->stream, PROGRAM_LAUNCH)
+      = (Instruction){ .kind = PROGRAM_LAUNCH,
+                       .stream = launch->stream,
+                       .fixed = launch->fixed != FALSE,
+                       .jitter = launch->jitter != FALSE,
+                       .time = launch->time,
+                       .host = launch->host,
+                       .issue = launch_issue_delay (launch),
+                       .label = launch->label };
 }
 
 void
@@ -122,18 +130,19 @@ program_collective (Program *program, const CollectiveLaunch *launch)
   g_assert (launch->communicator < program->n_communicators);
   g_assert (launch->host >= 0 && launch->bytes >= 0);
   g_array_append_val (program->collectives, program->n_instructions);
-  *next (program, PROGRAM_COLLECTIVE) = (Instruction){ .kind = PROGRAM_COLLECTIVE,
-                                                       .stream = launch->stream,
-                                                       .communicator = launch->communicator,
-                                                       .detail = (guint8)launch->kind,
-                                                       .fixed = launch->fixed_time != SIM_TIME_NONE,
-                                                       .in_place = launch->in_place != FALSE,
-                                                       .id = program->collectives->len - 1,
-                                                       .time = launch->fixed_time,
-                                                       .host = launch->host,
-                                                       .issue = launch->host,
-                                                       .bytes = launch->bytes,
-                                                       .label = launch->label };
+  *next_on (program, launch->stream, PROGRAM_COLLECTIVE)
+      = (Instruction){ .kind = PROGRAM_COLLECTIVE,
+                       .stream = launch->stream,
+                       .communicator = launch->communicator,
+                       .detail = (guint8)launch->kind,
+                       .fixed = launch->fixed_time != SIM_TIME_NONE,
+                       .in_place = launch->in_place != FALSE,
+                       .id = program->collectives->len - 1,
+                       .time = launch->fixed_time,
+                       .host = launch->host,
+                       .issue = launch->host,
+                       .bytes = launch->bytes,
+                       .label = launch->label };
 }
 
 void
@@ -141,7 +150,7 @@ program_record (Program *program, EventId event, StreamId stream)
 {
   g_assert (event < program_n_events (program) && stream < program->n_streams);
   program->recorded->data[event] = TRUE;
-  *next (program, PROGRAM_RECORD)
+  *next_on (program, stream, PROGRAM_RECORD)
       = (Instruction){ .kind = PROGRAM_RECORD, .stream = stream, .id = event };
 }
 
@@ -149,7 +158,7 @@ void
 program_stream_wait (Program *program, StreamId stream, EventId event)
 {
   g_assert (is_recorded (program, event) && stream < program->n_streams);
-  *next (program, PROGRAM_STREAM_WAIT)
+  *next_on (program, stream, PROGRAM_STREAM_WAIT)
       = (Instruction){ .kind = PROGRAM_STREAM_WAIT, .stream = stream, .id = event };
 }
 
@@ -223,7 +232,7 @@ program_end_of_step (Program *program, StreamId compute)
 {
   g_assert (compute < program->n_streams);
   g_array_append_val (program->step_ends, program->n_instructions);
-  *next (program, PROGRAM_END_OF_STEP)
+  *next_on (program, compute, PROGRAM_END_OF_STEP)
       = (Instruction){ .kind = PROGRAM_END_OF_STEP, .stream = compute, .id = program->n_steps };
   program->n_steps++;
 }

@@ -80,49 +80,15 @@ typedef struct
   guint8 stream;
 } Recording;
 
-static gboolean
-is_on_stream (const Instruction *instruction)
-{
-  switch ((InstructionKind)instruction->kind)
-    {
-    case PROGRAM_LAUNCH:
-    case PROGRAM_COLLECTIVE:
-    case PROGRAM_RECORD:
-    case PROGRAM_STREAM_WAIT:
-    case PROGRAM_END_OF_STEP:
-      return TRUE;
-    case PROGRAM_HOST_WAIT:
-    case PROGRAM_HOST_BUSY:
-    case PROGRAM_HOST_DELAY:
-    case PROGRAM_ALLOC:
-    case PROGRAM_FREE:
-    case PROGRAM_END_OF_LOAD:
-    case N_INSTRUCTIONS:
-      break;
-    }
-  return FALSE;
-}
-
-static gboolean
-may_hold_up_host (const Instruction *instruction)
-{
-  return instruction->kind == PROGRAM_HOST_WAIT || instruction->kind == PROGRAM_HOST_DELAY;
-}
-
 static void
 make_room (RankClocks *clocks)
 {
-  const Prepared *prepared = clocks->prepared;
-  const guint32 *n_of_kind = clocks->program->n_of_kind;
-  guint32 n[MAX_STREAMS] = { 0 };
+  const Program *program = clocks->program;
 
-  for (guint32 i = 0; i < prepared->n; i++)
-    if (is_on_stream (&prepared->instructions[i]))
-      n[prepared->instructions[i].stream]++;
   for (guint i = 0; i < clocks->n_streams; i++)
-    clocks->work[i] = g_new (Work, n[i] + 1);
-  clocks->waits
-      = g_new (HostWait, n_of_kind[PROGRAM_HOST_WAIT] + n_of_kind[PROGRAM_HOST_DELAY] + 1);
+    clocks->work[i] = g_new (Work, program->streams[i].n_work + 1);
+  clocks->waits = g_new (HostWait, program->n_of_kind[PROGRAM_HOST_WAIT]
+                                       + program->n_of_kind[PROGRAM_HOST_DELAY] + 1);
 }
 
 static void
@@ -159,8 +125,9 @@ add_wait (RankClocks *clocks, guint32 index, SimTime host, Recording meant)
 static void
 lay_out (RankClocks *clocks)
 {
+  static const Recording none = { 0 };
   const Prepared *prepared = clocks->prepared;
-  g_autofree Recording *latest = g_new0 (Recording, program_n_events (prepared->program));
+  g_autofree Recording *latest = g_new (Recording, program_n_events (prepared->program));
   guint32 turns[MAX_COMMUNICATORS] = { 0 };
   guint32 n_launched = 0;
   SimTime host = 0;
@@ -170,18 +137,37 @@ lay_out (RankClocks *clocks)
     {
       const Instruction *from = &prepared->instructions[i];
 
-      if (from->kind == PROGRAM_RECORD)
-        latest[from->id] = (Recording){ clocks->n_work[from->stream], from->stream };
-      if (may_hold_up_host (from))
-        add_wait (clocks, i, host, latest[from->id]);
-      else if (from->kind == PROGRAM_COLLECTIVE)
-        add_work (clocks, i, host, latest[0], turns[from->communicator]++, n_launched++);
-      else if (from->kind == PROGRAM_LAUNCH)
-        add_work (clocks, i, host, latest[0], 0, n_launched++);
-      else if (from->kind == PROGRAM_END_OF_STEP)
-        add_work (clocks, i, host, latest[0], 0, 0);
-      else if (is_on_stream (from))
-        add_work (clocks, i, host, latest[from->id], 0, 0);
+      switch ((InstructionKind)from->kind)
+        {
+        case PROGRAM_LAUNCH:
+          add_work (clocks, i, host, none, 0, n_launched++);
+          break;
+        case PROGRAM_COLLECTIVE:
+          add_work (clocks, i, host, none, turns[from->communicator]++, n_launched++);
+          break;
+        case PROGRAM_RECORD:
+          latest[from->id] = (Recording){ clocks->n_work[from->stream], from->stream };
+          add_work (clocks, i, host, none, 0, 0);
+          break;
+        case PROGRAM_STREAM_WAIT:
+          add_work (clocks, i, host, latest[from->id], 0, 0);
+          break;
+        case PROGRAM_END_OF_STEP:
+          add_work (clocks, i, host, none, 0, 0);
+          break;
+        case PROGRAM_HOST_WAIT:
+          add_wait (clocks, i, host, latest[from->id]);
+          break;
+        case PROGRAM_HOST_DELAY:
+          add_wait (clocks, i, host, none);
+          break;
+        case PROGRAM_HOST_BUSY:
+        case PROGRAM_ALLOC:
+        case PROGRAM_FREE:
+        case PROGRAM_END_OF_LOAD:
+        case N_INSTRUCTIONS:
+          break;
+        }
       host += from->host;
     }
   clocks->waits[clocks->n_waits].instruction = prepared->n;

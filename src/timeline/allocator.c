@@ -242,19 +242,19 @@ put_on_list (Allocator *allocator, guint32 index, BlockState state)
   put_at (allocator, list, at, &key);
 }
 
+/* Room for a block, which is to be written. */
 static guint32
-new_block (Allocator *allocator, const Block *block)
+new_block (Allocator *allocator)
 {
-  if (allocator->n_spare == 0 && allocator->n_blocks == allocator->block_room)
+  if (allocator->n_spare > 0)
+    return allocator->spare[--allocator->n_spare];
+  if (allocator->n_blocks == allocator->block_room)
     {
       allocator->block_room = MAX (256, 2 * allocator->block_room);
       allocator->blocks = g_renew (Block, allocator->blocks, allocator->block_room);
       allocator->spare = g_renew (guint32, allocator->spare, allocator->block_room);
     }
-  const guint32 index
-      = allocator->n_spare > 0 ? allocator->spare[--allocator->n_spare] : allocator->n_blocks++;
-  allocator->blocks[index] = *block;
-  return index;
+  return allocator->n_blocks++;
 }
 
 /* Joins @index with the block behind it, which is on no list. */
@@ -320,19 +320,22 @@ set_idle (Allocator *allocator, guint32 index, BlockState state)
 static guint32
 cut (Allocator *allocator, guint32 index, gint64 bytes)
 {
-  const Block whole = *block_at (allocator, index);
-  Block rest = whole;
+  const guint32 other = new_block (allocator);
+  Block *block = block_at (allocator, index);
+  Pool *pool = &allocator->pools[block->pool];
 
-  rest.bytes = whole.bytes - bytes;
-  rest.previous = index;
-  rest.state = BLOCK_IN_USE;
-  const guint32 other = new_block (allocator, &rest);
-  block_at (allocator, index)->bytes = bytes;
-  block_at (allocator, index)->next = other;
-  if (whole.next != NONE)
-    block_at (allocator, whole.next)->previous = other;
-  if (allocator->pools[whole.pool].tail == index)
-    allocator->pools[whole.pool].tail = other;
+  *block_at (allocator, other) = (Block){ .bytes = block->bytes - bytes,
+                                          .segment = block->segment,
+                                          .previous = index,
+                                          .next = block->next,
+                                          .state = BLOCK_IN_USE,
+                                          .pool = block->pool };
+  if (block->next != NONE)
+    block_at (allocator, block->next)->previous = other;
+  if (pool->tail == index)
+    pool->tail = other;
+  block->bytes = bytes;
+  block->next = other;
   return other;
 }
 
@@ -470,13 +473,16 @@ is_out_of_memory (const Allocator *allocator, gint64 bytes)
 static guint32
 new_segment (Allocator *allocator, guint8 number, gint64 bytes)
 {
+  const guint32 index = new_block (allocator);
+
   reserve (allocator, &allocator->pools[number], bytes);
-  return new_block (allocator, &(Block){ .bytes = bytes,
-                                         .segment = allocator->n_segments++,
-                                         .previous = NONE,
-                                         .next = NONE,
-                                         .state = BLOCK_IN_USE,
-                                         .pool = number });
+  *block_at (allocator, index) = (Block){ .bytes = bytes,
+                                          .segment = allocator->n_segments++,
+                                          .previous = NONE,
+                                          .next = NONE,
+                                          .state = BLOCK_IN_USE,
+                                          .pool = number };
+  return index;
 }
 
 /* The end of the pool's one segment, free or not, grown to @bytes. */
