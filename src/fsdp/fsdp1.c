@@ -433,7 +433,7 @@ fsdp1_free (Runtime *runtime)
   g_free (fsdp->handles);
   g_array_unref (fsdp->post_forward_order);
   g_array_unref (fsdp->pre_forward_order);
-  g_queue_free (fsdp->free_events);
+  g_array_unref (fsdp->free_events);
   g_array_unref (fsdp->spare_events);
   g_free (fsdp);
 }
@@ -478,7 +478,7 @@ fsdp1_new (Writer *writer)
         = fsdp->handles[i].sharded_grad = BUFFER_NONE;
   fsdp->post_forward_order = g_array_new (FALSE, FALSE, sizeof (guint));
   fsdp->pre_forward_order = g_array_new (FALSE, FALSE, sizeof (guint));
-  fsdp->free_events = g_queue_new ();
+  fsdp->free_events = g_array_new (FALSE, FALSE, sizeof (EventId));
   fsdp->spare_events = g_array_new (FALSE, FALSE, sizeof (EventId));
   return &fsdp->runtime;
 }

@@ -49,7 +49,8 @@ typedef struct
   GArray *post_forward_order; /* guint: units of this iteration */
   GArray *pre_forward_order;  /* guint: units, recorded in the first iteration */
   guint iteration;            /* backward passes that have ended */
-  GQueue *free_events;        /* EventId: _FreeEventQueue, oldest first */
+  GArray *free_events;        /* EventId: _FreeEventQueue, oldest first, from… */
+  guint first_free;           /* …this on; those before are popped */
   GArray *spare_events;       /* EventId: popped, to be recorded again */
 } Fsdp1;
 

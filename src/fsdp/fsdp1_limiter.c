@@ -23,7 +23,7 @@ fsdp1_limiter_push (Fsdp1 *fsdp)
     return;
   EventId event = take_event (fsdp);
   program_record (writer->program, event, writer->compute);
-  g_queue_push_tail (fsdp->free_events, GUINT_TO_POINTER (event));
+  g_array_append_val (fsdp->free_events, event);
 }
 
 void
@@ -32,9 +32,9 @@ fsdp1_limiter_pop (Fsdp1 *fsdp, guint32 label)
   Writer *writer = fsdp->runtime.writer;
 
   if (!writer->scenario->fsdp.limit_all_gathers
-      || g_queue_get_length (fsdp->free_events) < MAX_INFLIGHT)
+      || fsdp->free_events->len - fsdp->first_free < MAX_INFLIGHT)
     return;
-  EventId event = GPOINTER_TO_UINT (g_queue_pop_head (fsdp->free_events));
+  EventId event = g_array_index (fsdp->free_events, EventId, fsdp->first_free++);
   program_host_wait (writer->program, event, cost_limiter_wakeup_ps (writer->scenario),
                      writer_label (writer, TIMELINE_WAIT, label));
   g_array_append_val (fsdp->spare_events, event);

@@ -42,7 +42,7 @@ lay_out_meetings (EventEngine *engine)
 {
   const Prepared *prepared = engine->prepared;
   guint n_communicators = prepared->program->n_communicators;
-  const guint n_collectives = prepared->program->collectives->len;
+  const guint n_collectives = prepared->program->n_collectives;
 
   for (guint i = 0; i < n_communicators; i++)
     {
@@ -203,7 +203,7 @@ end_of_window (EventEngine *engine, SimTime move)
 static void
 observe_meetings (const Prepared *prepared, const RunTimes *times, Observation *observation)
 {
-  for (guint i = 0; i < prepared->program->collectives->len; i++)
+  for (guint i = 0; i < prepared->program->n_collectives; i++)
     {
       const guint32 index = program_collective_at (prepared->program, i);
 

@@ -46,8 +46,9 @@ struct _Program
   Instruction *instructions;
   guint32 n_instructions, room; /* room: for so many */
   guint32 n_of_kind[N_INSTRUCTIONS];
-  GArray *collectives; /* guint32: the instructions */
-  GArray *step_ends;   /* guint32: the END_OF_STEPs */
+  guint32 *collectives; /* the instructions */
+  guint32 n_collectives, collective_room;
+  GArray *step_ends; /* guint32: the END_OF_STEPs */
   ProgramStream streams[MAX_STREAMS];
   guint n_streams;
   ProgramCommunicator communicators[MAX_COMMUNICATORS];
@@ -72,7 +73,8 @@ program_instructions (const Program *program)
 static inline guint32
 program_collective_at (const Program *program, guint32 number)
 {
-  return g_array_index (program->collectives, guint32, number);
+  g_assert (number < program->n_collectives);
+  return program->collectives[number];
 }
 
 /* The first instruction behind the warm-up steps. */

@@ -87,8 +87,8 @@ place_ends (Prepared *prepared)
 {
   const Program *program = prepared->program;
 
-  prepared->first_end = g_new (gsize, program->collectives->len + 1);
-  for (guint i = 0; i < program->collectives->len; i++)
+  prepared->first_end = g_new (gsize, program->n_collectives + 1);
+  for (guint i = 0; i < program->n_collectives; i++)
     {
       const guint32 index = program_collective_at (program, i);
 
@@ -242,7 +242,7 @@ Observation
 observation_new (const Prepared *prepared, guint rank)
 {
   return (Observation){ rank, g_new (SimTime, prepared->n + 1),
-                        g_new (SimTime, prepared->program->collectives->len + 1) };
+                        g_new (SimTime, prepared->program->n_collectives + 1) };
 }
 
 void

@@ -214,12 +214,12 @@ prices_init (Prices *prices, const Program *program, const Network *network,
                       .prices = prices };
 
   *prices = (Prices){ .list = g_array_new (FALSE, FALSE, sizeof (Price)),
-                      .kinds = g_new (guint32, program->collectives->len + 1) };
+                      .kinds = g_new (guint32, program->n_collectives + 1) };
   for (guint i = 0; i < program->n_communicators; i++)
     pricing.shapes[i] = widest_shape (network, &program->communicators[i], options->n_ranks);
   find_levels (&pricing);
   prices->n_levels = pricing.levels->len;
-  for (guint32 i = 0; i < program->collectives->len; i++)
+  for (guint32 i = 0; i < program->n_collectives; i++)
     prices->kinds[i] = find_kind (&pricing, &instructions[program_collective_at (program, i)]);
   prices->contended = is_contended (&pricing);
   for (guint i = 0; i < pricing.levels->len; i++)

@@ -12,7 +12,8 @@ program_new (void)
   program->buffer_room = 1024;
   program->buffers = g_new (guint32, program->buffer_room);
   program->recorded = g_byte_array_new ();
-  program->collectives = g_array_new (FALSE, FALSE, sizeof (guint32));
+  program->collective_room = 512;
+  program->collectives = g_new (guint32, program->collective_room);
   program->step_ends = g_array_new (FALSE, FALSE, sizeof (guint32));
   program->passing = program_add_event (program);
   return program;
@@ -30,7 +31,7 @@ program_free (Program *program)
   g_free (program->instructions);
   g_free (program->buffers);
   g_byte_array_unref (program->recorded);
-  g_array_unref (program->collectives);
+  g_free (program->collectives);
   g_array_unref (program->step_ends);
   g_free (program);
 }
@@ -72,7 +73,7 @@ program_use_single_queue (Program *program)
 }
 
 /* Where the next instruction is to be written. */
-static Instruction *
+static inline Instruction *
 next (Program *program, InstructionKind kind)
 {
   g_assert (!program->sealed);
@@ -123,13 +124,23 @@ program_launch (Program *program, const KernelLaunch *launch)
                        .label = launch->label };
 }
 
+/* The number of the next instruction, as a collective. */
+static guint32
+add_collective (Program *program)
+{
+  if (program->n_collectives == program->collective_room)
+    program->collectives = g_renew (guint32, program->collectives, program->collective_room *= 2);
+  program->collectives[program->n_collectives] = program->n_instructions;
+  return program->n_collectives++;
+}
+
 void
 program_collective (Program *program, const CollectiveLaunch *launch)
 {
   g_assert (launch->stream < program->n_streams);
   g_assert (launch->communicator < program->n_communicators);
   g_assert (launch->host >= 0 && launch->bytes >= 0);
-  g_array_append_val (program->collectives, program->n_instructions);
+  const guint32 number = add_collective (program);
   *next_on (program, launch->stream, PROGRAM_COLLECTIVE)
       = (Instruction){ .kind = PROGRAM_COLLECTIVE,
                        .stream = launch->stream,
@@ -137,7 +148,7 @@ program_collective (Program *program, const CollectiveLaunch *launch)
                        .detail = (guint8)launch->kind,
                        .fixed = launch->fixed_time != SIM_TIME_NONE,
                        .in_place = launch->in_place != FALSE,
-                       .id = program->collectives->len - 1,
+                       .id = number,
                        .time = launch->fixed_time,
                        .host = launch->host,
                        .issue = launch->host,
