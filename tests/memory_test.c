@@ -219,6 +219,99 @@ near_capacity_what_is_cached_is_given_back (void **state)
     }
 }
 
+/* Two steps of allocations and frees in any order, of 1 byte to 64 MiB. */
+static Timeline *
+random_timeline (GRand *random)
+{
+  Timeline *timeline = fixture_timeline ();
+  g_autoptr (GArray) live = g_array_new (FALSE, FALSE, sizeof (MemoryChange));
+
+  for (guint i = 0; i < 200; i++)
+    {
+      const gint at = g_rand_int_range (random, 0, 2 * (gint)live->len + 8);
+      MemoryChange change = { .time = i,
+                              .bytes = 1 + (gint64)(64 * MIB >> g_rand_int_range (random, 0, 26)),
+                              .buffer = i,
+                              .pool = (guint8)g_rand_int_range (random, 0, 3) };
+
+      if (i % 100 == 0)
+        fixture_end_of_step (timeline, 0, i, i + 100);
+      if (at < (gint)live->len)
+        {
+          change = g_array_index (live, MemoryChange, at);
+          g_array_remove_index_fast (live, (guint)at);
+          change.bytes = -change.bytes;
+          change.time = i;
+          change.reusable = i + g_rand_int_range (random, 0, 20);
+        }
+      else
+        g_array_append_val (live, change);
+      g_array_append_val (timeline->changes, change);
+    }
+  return timeline;
+}
+
+/* All changes played from the first on; @use: reserved, retries of the last step, out_of_memory. */
+static void
+play_whole (const Timeline *timeline, const AllocatorRules *rules, MemoryUse *use)
+{
+  g_autoptr (Allocator) allocator = allocator_new (rules);
+  guint before = 0;
+
+  *use = (MemoryUse){ 0 };
+  for (guint i = 0; i < timeline->changes->len && allocator_n_failures (allocator) == 0; i++)
+    {
+      const MemoryChange *change = &g_array_index (timeline->changes, MemoryChange, i);
+
+      if (i == timeline_step (timeline, timeline->steps->len - 1)->first_change)
+        before = allocator_n_retries (allocator);
+      if (change->bytes < 0)
+        allocator_give (allocator, change->buffer, change->time, change->reusable);
+      else
+        allocator_take (allocator, change->pool, change->buffer, change->bytes, change->time);
+      use->reserved = MAX (use->reserved, allocator_reserved (allocator));
+    }
+  use->retries = allocator_n_retries (allocator) - before;
+  use->out_of_memory = allocator_n_failures (allocator) > 0;
+}
+
+/* However much there is: what a limit does is the same as if it had been there from the start. What
+ * is said to be needed is no less than what is allocated, and enough: of segments that grow the end
+ * may have been free when it was mapped, which then asks for a little more. */
+static void
+a_limit_is_felt_as_from_the_start (void **state)
+{
+  g_autoptr (GRand) random = g_rand_new_with_seed (7);
+  guint n_retried = 0, n_out_of_memory = 0;
+
+  (void)state;
+  for (guint i = 0; i < 400; i++)
+    {
+      g_autoptr (Timeline) timeline = random_timeline (random);
+      AllocatorRules rules = { .expandable_segments = i % 2 == 1 };
+      MemoryUse wish, wanted, use;
+
+      play_whole (timeline, &rules, &wish);
+      rules.capacity_bytes = wish.reserved / 100 * g_rand_int_range (random, 30, 100);
+      play_whole (timeline, &rules, &wanted);
+      memory_measure (timeline, &rules, &use);
+      assert_int_equal (use.retries, wanted.retries);
+      assert_int_equal (use.out_of_memory, wanted.out_of_memory);
+      n_retried += use.retries > 0;
+      n_out_of_memory += use.out_of_memory;
+      if (!use.out_of_memory)
+        {
+          assert_int_equal (use.reserved, wanted.reserved);
+          continue;
+        }
+      assert_true (use.reserved >= use.peaks[use.phase].allocated);
+      rules.capacity_bytes = use.reserved;
+      play_whole (timeline, &rules, &wanted);
+      assert_true (rules.expandable_segments || !wanted.out_of_memory);
+    }
+  assert_true (n_retried > 20 && n_out_of_memory > 20);
+}
+
 int
 main (void)
 {
@@ -231,6 +324,7 @@ main (void)
     cmocka_unit_test (segments_have_their_sizes),
     cmocka_unit_test (only_expandable_segments_join),
     cmocka_unit_test (near_capacity_what_is_cached_is_given_back),
+    cmocka_unit_test (a_limit_is_felt_as_from_the_start),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -68,8 +68,8 @@ trace_line ()
   rm -r "$folder"
 }
 
-# How many times faster -j N is than -j 1 on a sweep whose cells take some milliseconds; as ever, the
-# best of three.
+# How many times faster -j N is than -j 1 on a sweep that takes seconds, so that the start of the program does not
+# count; as ever, the best of three.
 scaling_line ()
 {
   local jobs=$1 elapsed best one line
@@ -79,7 +79,8 @@ scaling_line ()
     best=""
     for _ in 1 2 3; do
       elapsed=$( (TIMEFORMAT=%R; time ./fsdpsim sweep "$scenario" -j "$n" -q -f csv \
-        -s simulation.ranks=all --vary training.seq_len=256..4096+256 >/dev/null || true) 2>&1)
+        -s simulation.ranks=all --vary training.seq_len=256..4096+256 \
+        --vary training.micro_batch=1..24 >/dev/null || true) 2>&1)
       best=$(awk -v a="$elapsed" -v b="${best:-$elapsed}" 'BEGIN { print a < b ? a : b }')
     done
     one=${one:-$best}
