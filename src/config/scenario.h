@@ -118,6 +118,7 @@ typedef struct
   double speed_spread;       /* sigma of the speed of GPUs of the kind */
   double error_small, error_small_checkpointed; /* of step times, study/step_error.h; 0: unknown */
   double error_large, error_large_checkpointed;
+  char *error_basis; /* what they rest on, in words */
 } GpuConfig;
 
 /* NCCL's protocols; the constants below are arrays of one figure each. */
