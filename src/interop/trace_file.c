@@ -212,7 +212,7 @@ take_gpu_work (Reader *reader, const TraceEvent *event, TraceRecordKind kind)
     take_collective (reader, event, &record);
   if (file->is_ours)
     take_labels (&event->arguments, &record);
-  if (event->arguments.bytes >= 0)
+  if (event->arguments.bytes >= 0 && (file->is_ours || record.elements < 0))
     record.elements = event->arguments.bytes;
   count (file, process, &record);
   trace_store_add (file->gpu, &record);

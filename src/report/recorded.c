@@ -99,6 +99,16 @@ recorded_track_total (const RecordedTrack *track)
   return track->sum.exposure.total;
 }
 
+SimTime
+recorded_track_waited (const RecordedTrack *track)
+{
+  SimTime sum = 0;
+
+  for (guint op = 0; op < N_TIMELINE_OPS; op++)
+    sum += track->waiting[op];
+  return sum;
+}
+
 /* ---- collectives ---- */
 
 static RecordedCollective *

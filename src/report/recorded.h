@@ -68,6 +68,8 @@ void recorded_track_free (RecordedTrack *track);
 void recorded_track_add (RecordedTrack *track, const Timeline *window, gboolean ends_step);
 guint recorded_track_n_steps (const RecordedTrack *track);
 SimTime recorded_track_total (const RecordedTrack *track);
+/* For other ranks, inside collectives. */
+SimTime recorded_track_waited (const RecordedTrack *track);
 
 /* One trace file. */
 typedef struct

@@ -99,6 +99,20 @@ warn_of_slow_ranks (const Making *making)
           "and the times are the slowest rank's already: it is slowed twice");
 }
 
+/* Kernels that no launch on the host explains take their part of the measured step alone. */
+static void
+warn_of_untold_kernels (const Making *making)
+{
+  const MeasuredStep *step = making->step;
+  const double untold_s = step->recorded->figures.busy_s[TIMELINE_COMPUTE];
+
+  if (step->times[MEASURED_forward].n == 0 && step->times[MEASURED_backward].n == 0)
+    note (making,
+          "forward and backward are simulated, not measured: nothing tells what %.3f ms of kernels "
+          "a step are for, as their launches on the host would",
+          1e3 * untold_s);
+}
+
 static void
 compare_sizes (const Making *making)
 {
@@ -398,6 +412,7 @@ make (Making *making, const char *text, const IniFile *ini, Problems *problems, 
   share_buckets (making);
   compare_sizes (making);
   warn_of_slow_ranks (making);
+  warn_of_untold_kernels (making);
   add_sources (making, ini);
   add_overrides (making);
   if (making->options->fits_network && !add_network (making, error))

@@ -227,8 +227,15 @@ step_time (const RecordedTrack *track)
   return (double)recorded_track_total (track) / recorded_track_n_steps (track);
 }
 
-/* fsdpsim's files say which rank is the slowest; of others it is the one with the longest
- * mean step, the first of equals. */
+static double
+waited (const RecordedTrack *track)
+{
+  return (double)recorded_track_waited (track) / recorded_track_n_steps (track);
+}
+
+/* fsdpsim's files say which rank is the slowest. Of others it is the one that waits least for
+ * the rest, whose steps are as long as its own; where nobody knows, the one with the longest
+ * mean step. The first of equals. */
 static gboolean
 becomes_slowest (const Job *replay, const TraceTrack *source)
 {
@@ -236,6 +243,8 @@ becomes_slowest (const Job *replay, const TraceTrack *source)
     return TRUE;
   if (replay->file->is_ours && replay->file->header.rank >= 0)
     return source->rank == replay->file->header.rank;
+  if (replay->knows_waiting && waited (replay->track) != waited (replay->slowest))
+    return waited (replay->track) < waited (replay->slowest);
   return step_time (replay->track) > step_time (replay->slowest);
 }
 
