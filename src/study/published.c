@@ -68,6 +68,25 @@ find_column (const CsvTable *csv, const char *name)
   return G_MAXUINT;
 }
 
+/* No column that is read stands twice. */
+static gboolean
+check_repeats (const CsvTable *csv, Problems *problems)
+{
+  const guint before = problems_count (problems);
+
+  for (guint field = 0; field < csv_table_n_fields (csv, 0); field++)
+    for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
+      if (strcmp (csv_table_field (csv, 0, field), columns[i].name) == 0
+          && find_column (csv, columns[i].name) < field)
+        {
+          Place place = csv_table_place (csv, 0, field);
+
+          problems_add (problems, &place, NULL, NULL, "a second column %s", columns[i].name);
+          g_free ((char *)place.text);
+        }
+  return problems_count (problems) == before;
+}
+
 static gboolean
 check_header (const char *name, const CsvTable *csv, Problems *problems)
 {
@@ -83,7 +102,7 @@ check_header (const char *name, const CsvTable *csv, Problems *problems)
     if (find_column (csv, required[i]) == G_MAXUINT)
       g_string_append_printf (missing, "%s%s", missing->len > 0 ? ", " : "", required[i]);
   if (missing->len == 0)
-    return TRUE;
+    return check_repeats (csv, problems);
   problems_add (problems, &place, NULL, NULL, "not a table of published runs: its header lacks %s",
                 missing->str);
   return FALSE;
@@ -162,7 +181,7 @@ note_short_row (const CsvTable *csv, guint row, Problems *problems)
 static void
 read_row (PublishedTable *table, const CsvTable *csv, guint row, const guint *places)
 {
-  PublishedRun run = { 0 };
+  PublishedRun run = { .csv = csv, .row = row };
 
   for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
     store (&run, &columns[i], places[i] == G_MAXUINT ? "" : csv_table_field (csv, row, places[i]));
@@ -225,6 +244,15 @@ published_run (const PublishedTable *table, guint index)
 {
   g_assert (index < table->runs->len);
   return &g_array_index (table->runs, PublishedRun, index);
+}
+
+char *
+published_run_place (const PublishedRun *run)
+{
+  const Place place = csv_table_place (run->csv, run->row, 0);
+
+  g_free ((char *)place.text);
+  return g_strdup_printf ("%s:%u", place.file, place.line);
 }
 
 void

@@ -3,7 +3,7 @@
  * from the rest, so that a prediction cannot look at what it is to predict. */
 #pragma once
 
-#include "config/problems.h"
+#include "config/csv_table.h"
 
 #define LABEL(column)
 #define RESULT(column, type)
@@ -42,7 +42,9 @@ typedef struct
 {
   RunSettings settings;
   RunResult result;
-  char *unreadable; /* why its cells make no sense; NULL where they do */
+  char *unreadable;    /* why its cells make no sense; NULL where they do */
+  const CsvTable *csv; /* where it stands; borrowed from the table */
+  guint row;
 } PublishedRun;
 
 typedef struct _PublishedTable PublishedTable;
@@ -57,6 +59,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PublishedTable, published_free)
 
 guint published_n_runs (const PublishedTable *table);
 const PublishedRun *published_run (const PublishedTable *table, guint index);
+
+/* "runs.csv:6"; the caller frees it. */
+char *published_run_place (const PublishedRun *run);
 
 /* Drops the runs whose quality is none of the letters of @qualities. */
 void published_select (PublishedTable *table, const char *qualities);

@@ -86,9 +86,11 @@ append_reasons (GString *text, const Validation *validation)
       for (guint k = i; k < validation->n; k++)
         if (g_strcmp0 (validation->predictions[k].reason, reason) == 0)
           {
+            const PublishedRun *run = validation->predictions[k].run;
+            g_autofree char *place = published_run_place (run);
+
             told[k] = TRUE;
-            g_string_append_printf (line, "%s%s", k == i ? ": " : ", ",
-                                    validation->predictions[k].run->result.id);
+            g_string_append_printf (line, "%s%s (%s)", k == i ? ": " : ", ", run->result.id, place);
           }
       text_append_wrapped (text, line->str, 2);
     }
