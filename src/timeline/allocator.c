@@ -133,10 +133,12 @@ comes_before (const IdleKey *a, const IdleKey *b)
   return a->segment != b->segment ? a->segment < b->segment : a->block < b->block;
 }
 
-/* Where @key stands or belongs in [@from, @to) of the list. */
+/* Where @key stands in the list or belongs. */
 static guint
-place_between (const IdleList *list, guint from, guint to, const IdleKey *key)
+place_of (const IdleList *list, const IdleKey *key)
 {
+  guint from = 0, to = list->n;
+
   while (from < to)
     {
       const guint middle = (from + to) / 2;
@@ -147,12 +149,6 @@ place_between (const IdleList *list, guint from, guint to, const IdleKey *key)
         to = middle;
     }
   return from;
-}
-
-static guint
-place_of (const IdleList *list, const IdleKey *key)
-{
-  return place_between (list, 0, list->n, key);
 }
 
 static IdleKey
