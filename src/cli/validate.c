@@ -105,6 +105,9 @@ report (const Validation *validation, const char *name, const GArray *requiremen
         const Options *options, GError **error)
 {
   g_autofree char *text = format (validation, name, options->format);
+  g_autofree char *reasons = g_strchomp (validation_reasons (validation));
+  const guint n_unpredicted = validation_count_unpredicted (validation);
+  ExitCode code;
 
   if (options->folder != NULL && !write_files (validation, name, options->folder, error))
     return EXIT_INPUT_OUTPUT;
@@ -112,7 +115,11 @@ report (const Validation *validation, const char *name, const GArray *requiremen
     return EXIT_INPUT_OUTPUT;
   if (options->folder != NULL && !options->quiet)
     output_message ("files are in %s", options->folder);
-  return answer (requirements, validation);
+  if (n_unpredicted > 0 && options->format == FORMAT_CSV)
+    output_message ("%s", reasons);
+  code = answer (requirements, validation);
+  return code == EXIT_DONE && validation->n > 0 && n_unpredicted == validation->n ? EXIT_BAD_INPUT
+                                                                                  : code;
 }
 
 static ExitCode

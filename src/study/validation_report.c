@@ -96,8 +96,8 @@ append_reasons (GString *text, const Validation *validation)
     }
 }
 
-static guint
-count_unpredicted (const Validation *validation)
+guint
+validation_count_unpredicted (const Validation *validation)
 {
   guint n = 0;
 
@@ -114,6 +114,17 @@ count_tight (const Validation *validation)
   for (guint i = 0; i < validation->n; i++)
     n += validation->predictions[i].reason == NULL && !validation->predictions[i].fits;
   return n;
+}
+
+char *
+validation_reasons (const Validation *validation)
+{
+  GString *text = g_string_new (NULL);
+
+  g_string_append_printf (text, "%u without a prediction:\n",
+                          validation_count_unpredicted (validation));
+  append_reasons (text, validation);
+  return g_string_free (text, FALSE);
 }
 
 /* The allocator retries in every step, which slows the run in a way that is not predicted. */
@@ -152,7 +163,8 @@ validation_table (const Validation *validation, const char *name)
 {
   GString *text = g_string_new ("# " PACKAGE_STRING "\n");
   g_autoptr (GArray) groups = error_groups_new (validation);
-  const guint n_unpredicted = count_unpredicted (validation);
+  const guint n_unpredicted = validation_count_unpredicted (validation);
+  g_autofree char *reasons = validation_reasons (validation);
 
   g_string_append_printf (text, "# runs     %u of %s\n", validation->n, name);
   g_string_append (text, "# errors   predicted over measured, less one; rank: Spearman's "
@@ -160,8 +172,7 @@ validation_table (const Validation *validation, const char *name)
   for (Metric metric = 0; metric < N_METRICS; metric++)
     append_metric (text, groups, metric);
   if (n_unpredicted > 0)
-    g_string_append_printf (text, "\n%u without a prediction:\n", n_unpredicted);
-  append_reasons (text, validation);
+    g_string_append_printf (text, "\n%s", reasons);
   g_string_append_printf (text,
                           "\n%u runs predicted, of which %u would not fit and %u are near out of "
                           "memory\n",
