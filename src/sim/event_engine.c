@@ -228,6 +228,8 @@ event_engine_run (const Prepared *prepared, const Network *network, RunTimes *ti
   for (;;)
     {
       SimTime move = earliest_move (&engine);
+
+      flows_share (engine.flows);
       SimTime end = event_queue_next (&engine.queue);
 
       if (move == SIM_TIME_MAX && end == SIM_TIME_MAX)

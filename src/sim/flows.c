@@ -32,6 +32,8 @@ struct _Flows
   guint32 first[MAX_COMMUNICATORS + 1]; /* number of a communicator's first group */
   Flow *flows;
   GArray *moving; /* guint32: numbers */
+  SimTime
+      unshared_since; /* links have too much, or had, and rates are not worked out yet; else NONE */
   /* Links: one a rank inside nodes, then one a node outside. In a folded run one of each, the
    * other groups of a communicator being alike: */
   guint n_links, first_inter;
@@ -111,6 +113,7 @@ flows_new (const Prepared *prepared, const Network *network, EventQueue *queue)
     for (guint32 number = flows->first[i]; number < flows->first[i + 1]; number++)
       flows->flows[number].communicator = (guint8)i;
   flows->moving = g_array_new (FALSE, FALSE, sizeof (guint32));
+  flows->unshared_since = SIM_TIME_NONE;
   if (prepared->prices.contended)
     lay_out_links (flows, network);
   return flows;
@@ -345,7 +348,7 @@ begin_to_move (Flows *flows, guint32 number, SimTime now)
   fire_at (flows, number, now + flow->remaining);
   g_array_append_val (flows->moving, number);
   if (change_demand (flows, number, 1))
-    share_anew (flows, now);
+    flows->unshared_since = now;
 }
 
 static void
@@ -358,7 +361,19 @@ stop_moving (Flows *flows, guint32 number, SimTime now)
         break;
       }
   if (change_demand (flows, number, -1))
-    share_anew (flows, now);
+    flows->unshared_since = now;
+}
+
+/* Groups that are alike start and end together: rates are worked out once for all of a moment. */
+void
+flows_share (Flows *flows)
+{
+  const SimTime since = flows->unshared_since;
+
+  if (since == SIM_TIME_NONE || event_queue_next (flows->queue) <= since)
+    return;
+  flows->unshared_since = SIM_TIME_NONE;
+  share_anew (flows, since);
 }
 
 void

@@ -23,3 +23,7 @@ void flows_start (Flows *flows, guint32 number, guint32 instruction, SimTime whe
 
 /* Takes a firing; TRUE where the group's collective is over. */
 gboolean flows_fire (Flows *flows, const Firing *firing);
+
+/* Works rates out anew once nothing more fires at the moment at which flows last started or ended.
+ * To be called before the queue is asked for what comes next. */
+void flows_share (Flows *flows);
