@@ -145,11 +145,20 @@ take_labels (const TraceArguments *arguments, TraceRecord *record)
     record->peers_from = CLAMP (record->start + arguments->waited_ps, record->start, record->end);
 }
 
+/* More than any GPU holds: a size beyond is none, and sums of sizes stay within 64 bits. */
+#define MOST_ELEMENTS (G_GINT64_CONSTANT (1) << 40)
+
+static gint64
+believed (gint64 elements)
+{
+  return elements <= MOST_ELEMENTS ? elements : -1;
+}
+
 /* Elements of the bigger side: all-gather's output, reduce-scatter's input. */
 static gint64
 elements_of (const TraceArguments *arguments)
 {
-  return MAX (arguments->in_elements, arguments->out_elements);
+  return believed (MAX (arguments->in_elements, arguments->out_elements));
 }
 
 static void
@@ -213,7 +222,7 @@ take_gpu_work (Reader *reader, const TraceEvent *event, TraceRecordKind kind)
   if (file->is_ours)
     take_labels (&event->arguments, &record);
   if (event->arguments.bytes >= 0 && (file->is_ours || record.elements < 0))
-    record.elements = event->arguments.bytes;
+    record.elements = believed (event->arguments.bytes);
   count (file, process, &record);
   trace_store_add (file->gpu, &record);
 }
