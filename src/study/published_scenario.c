@@ -158,14 +158,32 @@ find_framework (const char *name)
   return &frameworks[i];
 }
 
-/* "2025-02"; where only the year is published, its end: what most of it has and all later
- * years have. */
+/* GPUs that are not new to software, and when they came in numbers. */
+static const struct
+{
+  const char *gpu; /* how its name begins */
+  guint year;
+} seasoned_gpus[] = { { "v100", 2018 }, { "a100", 2021 }, { "h100", 2023 } };
+
+/* Where only the year is published: its middle, but its first month for a GPU in its third year or
+ * later, whose software was ready. The tables' runs that have their month are like that (H100 of
+ * 2025: February and March; H200: June; MI300X and B200: August). */
+static guint
+probable_month (const RunSettings *run)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (seasoned_gpus); i++)
+    if (g_str_has_prefix (run->gpu, seasoned_gpus[i].gpu) && run->year >= seasoned_gpus[i].year + 2)
+      return MONTH (run->year, 1);
+  return MONTH (run->year, 6);
+}
+
+/* Of the framework: "2025-02". */
 static gboolean
 software_month (const Mapping *mapping, guint *month)
 {
   const char *text = mapping->run->software_month;
 
-  *month = MONTH (mapping->run->year, 12);
+  *month = probable_month (mapping->run);
   if (text[0] == '\0')
     return TRUE;
   if (!g_regex_match_simple ("^20[0-9]{2}-(0[1-9]|1[0-2])$", text, 0, 0))

@@ -199,7 +199,7 @@ measure_reserved (const Timeline *timeline, const AllocatorRules *rules, MemoryU
   Player player = { .timeline = timeline,
                     .allocator = allocator_new (&no_limit),
                     .last_step = first_change_of_last_step (timeline) };
-  Player here = { 0 }, elsewhere = { 0 };
+  Player here = { .timeline = timeline }, elsewhere = { .timeline = timeline };
 
   while (!is_over (&player))
     {
