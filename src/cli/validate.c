@@ -118,8 +118,12 @@ report (const Validation *validation, const char *name, const GArray *requiremen
   if (n_unpredicted > 0 && options->format == FORMAT_CSV)
     output_message ("%s", reasons);
   code = answer (requirements, validation);
-  return code == EXIT_DONE && validation->n > 0 && n_unpredicted == validation->n ? EXIT_BAD_INPUT
-                                                                                  : code;
+  if (code == EXIT_DONE && validation->n > 0 && n_unpredicted == validation->n)
+    {
+      output_message ("%s: none of its runs can be predicted", name);
+      return EXIT_BAD_INPUT;
+    }
+  return code;
 }
 
 static ExitCode
