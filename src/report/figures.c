@@ -106,25 +106,11 @@ figures_sum_clear (FiguresSum *sum)
   g_clear_pointer (&sum->units, g_array_unref);
 }
 
-static void
-add_exposure (Exposure *sum, const Exposure *exposure)
-{
-  sum->total += exposure->total;
-  sum->compute += exposure->compute;
-  sum->host_bound += exposure->host_bound;
-  sum->copies += exposure->copies;
-  for (guint op = 0; op < N_TIMELINE_OPS; op++)
-    {
-      sum->exposed[op] += exposure->exposed[op];
-      sum->busy[op] += exposure->busy[op];
-    }
-}
-
 void
 figures_sum_add (FiguresSum *sum, const Timeline *timeline, const Exposure *exposure,
                  const SimTime *per_record)
 {
-  add_exposure (&sum->exposure, exposure);
+  exposure_add (&sum->exposure, exposure);
   for (guint32 i = timeline_first_reported (timeline); i < timeline->records->len; i++)
     {
       const TimelineRecord *record = timeline_record (timeline, i);

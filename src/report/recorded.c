@@ -283,22 +283,6 @@ add_gaps (RecordedTrack *track, const Timeline *window, const GArray *spans)
 /* ---- windows ---- */
 
 static void
-add_to_step (RecordedTrack *track, const Exposure *exposure)
-{
-  Exposure *sum = &track->step.exposure;
-
-  sum->total += exposure->total;
-  sum->compute += exposure->compute;
-  sum->host_bound += exposure->host_bound;
-  sum->copies += exposure->copies;
-  for (guint op = 0; op < N_TIMELINE_OPS; op++)
-    {
-      sum->exposed[op] += exposure->exposed[op];
-      sum->busy[op] += exposure->busy[op];
-    }
-}
-
-static void
 end_step (RecordedTrack *track)
 {
   const SimTime time = track->step.exposure.total;
@@ -329,7 +313,7 @@ recorded_track_add (RecordedTrack *track, const Timeline *window, gboolean ends_
   track->has_origin = TRUE;
   exposure_of_spans (spans, n_records, &exposure, per_record);
   figures_sum_add (&track->sum, window, &exposure, per_record);
-  add_to_step (track, &exposure);
+  exposure_add (&track->step.exposure, &exposure);
   add_collectives (track, window, per_record);
   if (track->in_depth)
     add_gaps (track, window, spans);

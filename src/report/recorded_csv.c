@@ -78,7 +78,7 @@ add_step (Csv *csv, const Recorded *job, guint index)
   const SimTime times[] = { step->start,
                             parts->total,
                             parts->compute,
-                            parts->total - parts->compute - parts->host_bound,
+                            exposure_exposed (parts),
                             parts->host_bound,
                             parts->exposed[TIMELINE_ALL_GATHER],
                             parts->exposed[TIMELINE_REDUCE_SCATTER],

@@ -196,13 +196,12 @@ add_steps (JsonBuilder *builder, const Recorded *job)
     {
       const RecordedStep *step = &g_array_index (job->steps, RecordedStep, i);
       const Exposure *parts = &step->exposure;
-      const SimTime exposed = parts->total - parts->compute - parts->host_bound;
 
       json_builder_begin_object (builder);
       json_member_count (builder, "start_s", sim_time_seconds (step->start));
       json_member_count (builder, "step_time_s", sim_time_seconds (parts->total));
       json_member_count (builder, "compute_s", sim_time_seconds (parts->compute));
-      json_member_count (builder, "exposed_comm_s", sim_time_seconds (exposed));
+      json_member_count (builder, "exposed_comm_s", sim_time_seconds (exposure_exposed (parts)));
       json_member_count (builder, "host_bound_s", sim_time_seconds (parts->host_bound));
       json_builder_end_object (builder);
     }

@@ -63,7 +63,7 @@ add_step (TextTable *table, const Recorded *job, const RecordedStep *step)
   add_time (table, step->start);
   add_time (table, exposure->total);
   add_time (table, exposure->compute);
-  add_time (table, exposure->total - exposure->compute - exposure->host_bound);
+  add_time (table, exposure_exposed (exposure));
   add_time (table, exposure->host_bound);
 }
 

@@ -237,3 +237,17 @@ exposure_of_spans (const GArray *spans, guint n_records, Exposure *exposure, Sim
   for (guint i = 0; i < spans->len; i++)
     account (&g_array_index (spans, ExposureSpan, i), exposure, per_record);
 }
+
+void
+exposure_add (Exposure *sum, const Exposure *exposure)
+{
+  sum->total += exposure->total;
+  sum->compute += exposure->compute;
+  sum->host_bound += exposure->host_bound;
+  sum->copies += exposure->copies;
+  for (guint op = 0; op < N_TIMELINE_OPS; op++)
+    {
+      sum->exposed[op] += exposure->exposed[op];
+      sum->busy[op] += exposure->busy[op];
+    }
+}

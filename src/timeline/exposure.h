@@ -21,6 +21,13 @@ typedef struct
                                    compute */
 } Exposure;
 
+/* All collectives together. */
+static inline SimTime
+exposure_exposed (const Exposure *exposure)
+{
+  return exposure->total - exposure->compute - exposure->host_bound;
+}
+
 /* A stretch of the window during which nothing began or ended. */
 typedef struct
 {
@@ -38,6 +45,9 @@ typedef struct
  * else. Work on such a lane that is no collective and no copy, as clipping's
  * scalar all-reduce, is exposed as all-reduce. */
 void exposure_measure (const Timeline *timeline, Exposure *exposure, SimTime *per_record);
+
+/* Adds part by part. */
+void exposure_add (Exposure *sum, const Exposure *exposure);
 
 /* The whole window as spans without gaps, in order of time; g_array_unref() it. */
 GArray *exposure_spans (const Timeline *timeline);
