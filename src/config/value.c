@@ -188,25 +188,40 @@ store_reshard (const KeyInfo *key, const char *text, Scenario *scenario, GError 
   return TRUE;
 }
 
+/* Which of @words it is, of which the last stands for a number: "every:K" for every:2 and the like,
+ * whose number goes to *number; -1 with an error where it is none. */
+static int
+find_word_or_number (const KeyInfo *key, const char *text, const char *const *words, gint64 *number,
+                     GError **error)
+{
+  const int numbered = (int)g_strv_length ((char **)words) - 1;
+  const char *pattern = words[numbered];
+  const gsize prefix = strlen (pattern) - strlen ("K");
+  int word;
+
+  if (strncmp (text, pattern, prefix) == 0 && strcmp (text, pattern) != 0)
+    return parse_whole (key, text + prefix, number, error) ? numbered : -1;
+  word = find_word (text, words, error);
+  if (word != numbered)
+    return word;
+  units_refuse (UNITS_ERROR_SYNTAX, error, "expected a number for K, such as %.*s2", (int)prefix,
+                pattern);
+  return -1;
+}
+
 static gboolean
 store_select (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
 {
   static const char *const words[] = { "all", "op", "children", "every:K", NULL };
   CheckpointConfig *checkpoint = &scenario->checkpoint;
   gint64 every = 1;
+  const int word = find_word_or_number (key, text, words, &every, error);
 
-  if (g_str_has_prefix (text, "every:") && strcmp (text, "every:K") != 0)
-    {
-      if (!parse_whole (key, text + strlen ("every:"), &every, error))
-        return FALSE;
-    }
-  else if (find_word (text, words, error) < 0)
+  if (word < 0)
     return FALSE;
-  else if (strcmp (text, "every:K") == 0)
-    return units_refuse (UNITS_ERROR_SYNTAX, error, "expected a number for K, such as every:2");
   checkpoint->every = (guint)every;
-  checkpoint->select_op = strcmp (text, "op") == 0;
-  checkpoint->select_children = strcmp (text, "children") == 0;
+  checkpoint->select_op = word == 1;
+  checkpoint->select_children = word == 2;
   return TRUE;
 }
 
@@ -215,17 +230,11 @@ store_trainable (const KeyInfo *key, const char *text, Scenario *scenario, GErro
 {
   static const char *const words[] = { "all", "head", "last:K", NULL };
   gint64 last = 0;
+  const int word = find_word_or_number (key, text, words, &last, error);
 
-  if (g_str_has_prefix (text, "last:") && strcmp (text, "last:K") != 0)
-    {
-      if (!parse_whole (key, text + strlen ("last:"), &last, error))
-        return FALSE;
-    }
-  else if (find_word (text, words, error) < 0)
+  if (word < 0)
     return FALSE;
-  else if (strcmp (text, "last:K") == 0)
-    return units_refuse (UNITS_ERROR_SYNTAX, error, "expected a number for K, such as last:2");
-  scenario->training.trainable = strcmp (text, "all") == 0 ? TRAINABLE_ALL : TRAINABLE_LAST;
+  scenario->training.trainable = word == 0 ? TRAINABLE_ALL : TRAINABLE_LAST;
   scenario->training.trained_blocks = (guint)last;
   return TRUE;
 }
