@@ -105,8 +105,7 @@ report (const Validation *validation, const char *name, const GArray *requiremen
         const Options *options, GError **error)
 {
   g_autofree char *text = format (validation, name, options->format);
-  g_autofree char *reasons = g_strchomp (validation_reasons (validation));
-  const guint n_unpredicted = validation_count_unpredicted (validation);
+  g_autofree char *reasons = validation_reasons (validation);
   ExitCode code;
 
   if (options->folder != NULL && !write_files (validation, name, options->folder, error))
@@ -115,10 +114,11 @@ report (const Validation *validation, const char *name, const GArray *requiremen
     return EXIT_INPUT_OUTPUT;
   if (options->folder != NULL && !options->quiet)
     output_message ("files are in %s", options->folder);
-  if (n_unpredicted > 0 && options->format == FORMAT_CSV)
-    output_message ("%s", reasons);
+  if (reasons != NULL && options->format == FORMAT_CSV)
+    output_message ("%s", g_strchomp (reasons));
   code = answer (requirements, validation);
-  if (code == EXIT_DONE && validation->n > 0 && n_unpredicted == validation->n)
+  if (code == EXIT_DONE && reasons != NULL
+      && validation_count_unpredicted (validation) == validation->n)
     {
       output_message ("%s: none of its runs can be predicted", name);
       return EXIT_BAD_INPUT;

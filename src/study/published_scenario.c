@@ -7,11 +7,45 @@
 
 G_DEFINE_QUARK (fsdpsim_published_error, published_error)
 
+/* The software profile of a framework, whether its checkpoints stop early where torch can, the
+ * first month in which it compiles the loss, too, where it compiles blocks, and that from which
+ * on embedding and head are units of their own; 0: never. */
+typedef struct
+{
+  const char *framework; /* how its name begins */
+  const char *profile;
+  const char *optimizer;
+  gboolean early_stop;
+  guint loss_compiled_since, own_units_since;
+} Framework;
+
+#define MONTH(year, month) (12 * (year) + (month)-1)
+
+static const Framework frameworks[] = {
+  { "llm-foundry", "composer", "adamw_for_loop", TRUE, 0, 0 },
+  { "torchtitan", "torchtitan", "adamw", FALSE, MONTH (2025, 3), MONTH (2025, 7) },
+  { "fms-fsdp", "fms-fsdp", "adamw", TRUE, 0, 0 },
+  { "HF ", "hf-trainer", "adamw", TRUE, 0, 0 },
+  { "", "eager", "adamw", TRUE, 0, 0 },
+};
+
+static const Framework *
+find_framework (const char *name)
+{
+  guint i = 0;
+
+  while (!g_str_has_prefix (name, frameworks[i].framework))
+    i++;
+  return &frameworks[i];
+}
+
 typedef struct
 {
   const RunSettings *run;
   GString *text;
   GError **error;
+  const Framework *framework;
+  guint month; /* of the framework that ran */
 } Mapping;
 
 static gboolean G_GNUC_PRINTF (2, 3) refuse (const Mapping *mapping, const char *format, ...)
@@ -126,38 +160,6 @@ add_hardware (const Mapping *mapping)
 
 /* ---- the software ---- */
 
-/* The software profile of a framework, whether its checkpoints stop early where torch can, the
- * first month in which it compiles the loss, too, where it compiles blocks, and that from which
- * on embedding and head are units of their own; 0: never. */
-typedef struct
-{
-  const char *framework; /* how its name begins */
-  const char *profile;
-  const char *optimizer;
-  gboolean early_stop;
-  guint loss_compiled_since, own_units_since;
-} Framework;
-
-#define MONTH(year, month) (12 * (year) + (month)-1)
-
-static const Framework frameworks[] = {
-  { "llm-foundry", "composer", "adamw_for_loop", TRUE, 0, 0 },
-  { "torchtitan", "torchtitan", "adamw", FALSE, MONTH (2025, 3), MONTH (2025, 7) },
-  { "fms-fsdp", "fms-fsdp", "adamw", TRUE, 0, 0 },
-  { "HF ", "hf-trainer", "adamw", TRUE, 0, 0 },
-  { "", "eager", "adamw", TRUE, 0, 0 },
-};
-
-static const Framework *
-find_framework (const char *name)
-{
-  guint i = 0;
-
-  while (!g_str_has_prefix (name, frameworks[i].framework))
-    i++;
-  return &frameworks[i];
-}
-
 /* GPUs that are not new to software, and when they came in numbers. */
 static const struct
 {
@@ -177,19 +179,19 @@ probable_month (const RunSettings *run)
   return MONTH (run->year, 6);
 }
 
-/* Of the framework: "2025-02". */
+/* "2025-02". */
 static gboolean
-software_month (const Mapping *mapping, guint *month)
+read_month (Mapping *mapping)
 {
   const char *text = mapping->run->software_month;
 
-  *month = probable_month (mapping->run);
+  mapping->month = probable_month (mapping->run);
   if (text[0] == '\0')
     return TRUE;
   if (!g_regex_match_simple ("^20[0-9]{2}-(0[1-9]|1[0-2])$", text, 0, 0))
     return refuse (mapping, "software_month '%s' is no month such as 2025-02", text);
-  *month = MONTH ((guint)g_ascii_strtoull (text, NULL, 10),
-                  (guint)g_ascii_strtoull (text + strlen ("2025-"), NULL, 10));
+  mapping->month = MONTH ((guint)g_ascii_strtoull (text, NULL, 10),
+                          (guint)g_ascii_strtoull (text + strlen ("2025-"), NULL, 10));
   return TRUE;
 }
 
@@ -212,17 +214,14 @@ has_no_expandable_segments (const RunSettings *run)
   return g_str_has_prefix (run->gpu, "mi3");
 }
 
-static gboolean
+static void
 add_software (const Mapping *mapping)
 {
   const RunSettings *run = mapping->run;
-  const Framework *framework = find_framework (run->framework);
+  const Framework *framework = mapping->framework;
   const char *profile = framework->profile;
   const char *attention = attention_kernels (run, framework);
-  guint month;
 
-  if (!software_month (mapping, &month))
-    return FALSE;
   if (is (attention, "flash1") && is (profile, "composer"))
     profile = "mosaicgpt"; /* llm-foundry's models before MPT */
   add (mapping, "[software]\nsource = %s", profile);
@@ -235,9 +234,8 @@ add_software (const Mapping *mapping)
   if (strstr (run->ab_arm, "chunked") != NULL)
     add (mapping, "loss = chunked");
   else if (run->compile && framework->loss_compiled_since > 0
-           && month >= framework->loss_compiled_since)
+           && mapping->month >= framework->loss_compiled_since)
     add (mapping, "loss = fused");
-  return TRUE;
 }
 
 /* Composer reduced in bf16 (PURE) by default up to torch 2.0 and in fp32 (DEFAULT)
@@ -294,7 +292,7 @@ add_batch (const Mapping *mapping)
        run->seq_len, (sequences + run->micro_batch - 1) / run->micro_batch);
   if (sequences % run->micro_batch != 0)
     add (mapping, "last_micro_batch = %u", sequences % run->micro_batch);
-  add (mapping, "no_sync = false\noptimizer = %s", find_framework (run->framework)->optimizer);
+  add (mapping, "no_sync = false\noptimizer = %s", mapping->framework->optimizer);
   if (is_fp8 (run->matmul_dtype))
     add (mapping, "matmul_dtype = %s", is_rowwise (run) ? "fp8_rowwise" : "fp8_tensorwise");
   return TRUE;
@@ -319,11 +317,9 @@ static void
 add_fsdp2 (const Mapping *mapping)
 {
   const RunSettings *run = mapping->run;
-  const Framework *framework = find_framework (run->framework);
-  guint month;
+  const guint own_units_since = mapping->framework->own_units_since;
 
-  if (framework->own_units_since > 0 && software_month (mapping, &month)
-      && month >= framework->own_units_since)
+  if (own_units_since > 0 && mapping->month >= own_units_since)
     add (mapping, "units = embed_blocks_head");
   if (run->reshard_after_forward[0] != '\0')
     add (mapping, "reshard_after_forward = %s", run->reshard_after_forward);
@@ -365,13 +361,13 @@ add_checkpointing (const Mapping *mapping)
   const RunSettings *run = mapping->run;
   const char *what = run->activation_checkpointing;
   gboolean outside = g_str_has_prefix (run->ac_nesting, "outside");
-  gboolean early_stop = find_framework (run->framework)->early_stop;
 
   if (what[0] == '\0' || is (what, "none"))
     return TRUE;
   add (mapping, "[activation_checkpointing]\nmethod = %s\nuse_reentrant = %s\nearly_stop = %s",
        outside ? "torch.utils.checkpoint" : "apply_activation_checkpointing",
-       is (run->ac_nesting, "outside_reentrant") ? "true" : "false", early_stop ? "true" : "false");
+       is (run->ac_nesting, "outside_reentrant") ? "true" : "false",
+       mapping->framework->early_stop ? "true" : "false");
   if (is (what, "op") || (g_str_has_prefix (what, "every:") && g_ascii_isdigit (what[6])))
     add (mapping, "select = %s", what);
   else if (is (what, "every:unknown"))
@@ -385,10 +381,13 @@ char *
 published_scenario (const RunSettings *run, GError **error)
 {
   g_autoptr (GString) text = g_string_new (NULL);
-  const Mapping mapping = { run, text, error };
+  Mapping mapping
+      = { .run = run, .text = text, .error = error, .framework = find_framework (run->framework) };
 
-  if (!add_model (&mapping) || !add_hardware (&mapping) || !add_software (&mapping)
-      || !add_batch (&mapping) || !add_fsdp (&mapping) || !add_checkpointing (&mapping))
+  if (!add_model (&mapping) || !add_hardware (&mapping) || !read_month (&mapping))
+    return NULL;
+  add_software (&mapping);
+  if (!add_batch (&mapping) || !add_fsdp (&mapping) || !add_checkpointing (&mapping))
     return NULL;
   return g_string_free (g_steal_pointer (&text), FALSE);
 }

@@ -119,10 +119,13 @@ count_tight (const Validation *validation)
 char *
 validation_reasons (const Validation *validation)
 {
-  GString *text = g_string_new (NULL);
+  const guint n = validation_count_unpredicted (validation);
+  GString *text;
 
-  g_string_append_printf (text, "%u without a prediction:\n",
-                          validation_count_unpredicted (validation));
+  if (n == 0)
+    return NULL;
+  text = g_string_new (NULL);
+  g_string_append_printf (text, "%u without a prediction:\n", n);
   append_reasons (text, validation);
   return g_string_free (text, FALSE);
 }
@@ -171,7 +174,7 @@ validation_table (const Validation *validation, const char *name)
                          "correlation of the two\n");
   for (Metric metric = 0; metric < N_METRICS; metric++)
     append_metric (text, groups, metric);
-  if (n_unpredicted > 0)
+  if (reasons != NULL)
     g_string_append_printf (text, "\n%s", reasons);
   g_string_append_printf (text,
                           "\n%u runs predicted, of which %u would not fit and %u are near out of "

@@ -5,8 +5,8 @@
 
 /* Errors per quality, GPU and source, and the runs that have no prediction. @name: of the table. */
 char *validation_table (const Validation *validation, const char *name);
-/* How many runs have no prediction; how many and which, with the reasons. */
 guint validation_count_unpredicted (const Validation *validation);
+/* Which runs have no prediction, with the reasons; NULL where all have one. */
 char *validation_reasons (const Validation *validation);
 /* id,metric,measured,predicted,relative_error,fits: a row for each metric that is predicted,
  * measured or not. */
