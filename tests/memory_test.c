@@ -219,6 +219,31 @@ near_capacity_what_is_cached_is_given_back (void **state)
     }
 }
 
+/* 40 are freed before 50 are wanted. With 60 MiB to have, an expandable segment needs but 20 more
+ * (10, rounded up to its pages), which there are; otherwise the 40 must be given back before there
+ * is room for a segment of 50. */
+static void
+a_free_end_counts_towards_what_an_expandable_segment_grows_to (void **state)
+{
+  g_autoptr (Timeline) timeline = fixture_timeline ();
+  MemoryUse use;
+  (void)state;
+
+  fixture_end_of_step (timeline, 0, 0, 100);
+  fixture_change (timeline, 0, MEMORY_OTHER, 40 * MIB, 0, 0, UNIT_ROOT);
+  fixture_change (timeline, 1, MEMORY_OTHER, -40 * MIB, 1, 0, UNIT_ROOT);
+  fixture_change (timeline, 2, MEMORY_OTHER, 50 * MIB, 0, 0, UNIT_ROOT);
+  for (guint i = 0; i < 2; i++)
+    {
+      const AllocatorRules rules = { .expandable_segments = i == 1, .capacity_bytes = 60 * MIB };
+
+      memory_measure (timeline, &rules, &use);
+      assert_int_equal (use.reserved, i == 1 ? 60 * MIB : 50 * MIB);
+      assert_int_equal (use.retries, i == 1 ? 0 : 1);
+      assert_false (use.out_of_memory);
+    }
+}
+
 /* Two steps of allocations and frees in any order, of 1 byte to 64 MiB. */
 static Timeline *
 random_timeline (GRand *random)
@@ -324,6 +349,7 @@ main (void)
     cmocka_unit_test (segments_have_their_sizes),
     cmocka_unit_test (only_expandable_segments_join),
     cmocka_unit_test (near_capacity_what_is_cached_is_given_back),
+    cmocka_unit_test (a_free_end_counts_towards_what_an_expandable_segment_grows_to),
     cmocka_unit_test (a_limit_is_felt_as_from_the_start),
   };
 

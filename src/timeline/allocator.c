@@ -1,10 +1,8 @@
 #include <config.h>
 
-#include <string.h>
-
 #include "timeline/allocator.h"
+#include "timeline/block_heap.h"
 
-#define NONE          G_MAXUINT32
 #define MIN_BLOCK     512
 #define SMALL_REQUEST (G_GINT64_CONSTANT (1) << 20) /* at most; from the small pool */
 #define SMALL_SEGMENT (G_GINT64_CONSTANT (2) << 20)
@@ -12,56 +10,11 @@
 #define WHOLE_SEGMENT (G_GINT64_CONSTANT (10) << 20) /* …this; others have one to themselves */
 #define WHOLE_ROUND   (G_GINT64_CONSTANT (2) << 20)
 
-typedef enum
-{
-  BLOCK_SPARE, /* a record without a block */
-  BLOCK_IN_USE,
-  BLOCK_WAITING, /* freed, but a stream that used it is not past it */
-  BLOCK_FREE,
-  BLOCK_UNMAPPED /* an address range of an expandable segment that CUDA has back */
-} BlockState;
-
-/* A piece of a segment; its neighbours there are @previous and @next. */
-typedef struct
-{
-  gint64 bytes;
-  SimTime reusable;
-  guint32 segment; /* the segment's number */
-  guint32 previous, next;
-  guint32 place; /* where it stood on its list when it was put there */
-  guint8 state, pool;
-} Block;
-
-/* What idle blocks are ordered by: size; among equals the older segment, and then any fixed order.
- */
-typedef struct
-{
-  gint64 bytes;
-  guint32 segment;
-  guint32 block;
-} IdleKey;
-
-typedef struct
-{
-  IdleKey *keys; /* the smallest first */
-  guint n, room;
-  guint found; /* where something was found last */
-} IdleList;
-
-typedef struct
-{
-  IdleList idle[2]; /* its free and its unmapped blocks */
-  gint64 reserved;
-  guint32 tail; /* the last block of an expandable segment */
-} Pool;
-
 struct _Allocator
 {
   AllocatorRules rules;
-  Pool pools[2 * ALLOCATOR_STREAMS]; /* large and small of each stream */
-  Block *blocks;
-  guint32 *spare; /* records without a block */
-  guint32 n_blocks, n_spare, block_room;
+  BlockHeap heap; /* with two pools a stream, large and small */
+  gint64 reserved_of_pool[BLOCK_HEAP_POOLS];
   guint32 *waiting; /* blocks, by the time from which they are reusable */
   guint32 first_waiting, n_waiting, waiting_room;
   guint32 *of_buffer; /* blocks, by buffer */
@@ -71,14 +24,15 @@ struct _Allocator
   guint n_retries, n_failures;
 };
 
+G_STATIC_ASSERT (BLOCK_HEAP_POOLS == 2 * ALLOCATOR_STREAMS);
+
 Allocator *
 allocator_new (const AllocatorRules *rules)
 {
   Allocator *allocator = g_new0 (Allocator, 1);
 
   allocator->rules = *rules;
-  for (guint i = 0; i < G_N_ELEMENTS (allocator->pools); i++)
-    allocator->pools[i].tail = NONE;
+  block_heap_init (&allocator->heap);
   return allocator;
 }
 
@@ -88,15 +42,7 @@ allocator_copy (const Allocator *allocator, const AllocatorRules *rules)
   Allocator *copy = g_memdup2 (allocator, sizeof *allocator);
 
   copy->rules = *rules;
-  for (guint i = 0; i < G_N_ELEMENTS (copy->pools); i++)
-    for (guint k = 0; k < G_N_ELEMENTS (copy->pools[i].idle); k++)
-      {
-        IdleList *list = &copy->pools[i].idle[k];
-
-        list->keys = g_memdup2 (list->keys, list->room * sizeof *list->keys);
-      }
-  copy->blocks = g_memdup2 (copy->blocks, copy->block_room * sizeof *copy->blocks);
-  copy->spare = g_memdup2 (copy->spare, copy->block_room * sizeof *copy->spare);
+  block_heap_own (&copy->heap);
   copy->waiting = g_memdup2 (copy->waiting, copy->waiting_room * sizeof *copy->waiting);
   copy->of_buffer = g_memdup2 (copy->of_buffer, copy->n_buffers * sizeof *copy->of_buffer);
   return copy;
@@ -107,242 +53,11 @@ allocator_free (Allocator *allocator)
 {
   if (allocator == NULL)
     return;
-  for (guint i = 0; i < G_N_ELEMENTS (allocator->pools); i++)
-    for (guint k = 0; k < G_N_ELEMENTS (allocator->pools[i].idle); k++)
-      g_free (allocator->pools[i].idle[k].keys);
-  g_free (allocator->blocks);
-  g_free (allocator->spare);
+  block_heap_clear (&allocator->heap);
   g_free (allocator->waiting);
   g_free (allocator->of_buffer);
   g_free (allocator);
 }
-
-/* ---- lists of blocks ---- */
-
-static Block *
-block_at (const Allocator *allocator, guint32 index)
-{
-  return &allocator->blocks[index];
-}
-
-static gboolean
-comes_before (const IdleKey *a, const IdleKey *b)
-{
-  if (a->bytes != b->bytes)
-    return a->bytes < b->bytes;
-  return a->segment != b->segment ? a->segment < b->segment : a->block < b->block;
-}
-
-/* Where @key stands in the list or belongs. */
-static guint
-place_of (const IdleList *list, const IdleKey *key)
-{
-  guint from = 0, to = list->n;
-
-  while (from < to)
-    {
-      const guint middle = (from + to) / 2;
-
-      if (comes_before (&list->keys[middle], key))
-        from = middle + 1;
-      else
-        to = middle;
-    }
-  return from;
-}
-
-static IdleKey
-key_of (const Allocator *allocator, guint32 index)
-{
-  const Block *block = block_at (allocator, index);
-
-  return (IdleKey){ block->bytes, block->segment, index };
-}
-
-static IdleList *
-idle_list (Allocator *allocator, guint32 index, BlockState state)
-{
-  return &allocator->pools[block_at (allocator, index)->pool].idle[state == BLOCK_UNMAPPED];
-}
-
-static void
-take_at (IdleList *list, guint at)
-{
-  list->n--;
-  memmove (list->keys + at, list->keys + at + 1, (list->n - at) * sizeof *list->keys);
-}
-
-static void
-put_at (Allocator *allocator, IdleList *list, guint at, const IdleKey *key)
-{
-  list->keys[at] = *key;
-  block_at (allocator, key->block)->place = at;
-}
-
-/* The entry at @at has another key now, which mostly is a near one. */
-static void
-change_key (Allocator *allocator, IdleList *list, guint at, const IdleKey *key)
-{
-  for (; at > 0 && comes_before (key, &list->keys[at - 1]); at--)
-    list->keys[at] = list->keys[at - 1];
-  for (; at + 1 < list->n && comes_before (&list->keys[at + 1], key); at++)
-    list->keys[at] = list->keys[at + 1];
-  put_at (allocator, list, at, key);
-}
-
-static gboolean
-stands_at (const IdleList *list, guint at, guint32 index)
-{
-  return at < list->n && list->keys[at].block == index;
-}
-
-/* Where an idle block stands on its list: mostly where it was put, or next to it. */
-static guint
-place_on_list (const Allocator *allocator, const IdleList *list, guint32 index)
-{
-  const guint place = block_at (allocator, index)->place;
-
-  if (stands_at (list, place, index))
-    return place;
-  if (stands_at (list, place - 1, index))
-    return place - 1;
-  if (stands_at (list, place + 1, index))
-    return place + 1;
-  const IdleKey key = key_of (allocator, index);
-  const guint at = place_of (list, &key);
-
-  g_assert (stands_at (list, at, index));
-  return at;
-}
-
-static void
-take_from_list (Allocator *allocator, guint32 index)
-{
-  IdleList *list = idle_list (allocator, index, block_at (allocator, index)->state);
-
-  take_at (list, place_on_list (allocator, list, index));
-}
-
-static void
-put_on_list (Allocator *allocator, guint32 index, BlockState state)
-{
-  IdleList *list = idle_list (allocator, index, state);
-  const IdleKey key = key_of (allocator, index);
-  const guint at = place_of (list, &key);
-
-  if (list->n == list->room)
-    list->keys = g_renew (IdleKey, list->keys, list->room = MAX (32, 2 * list->room));
-  block_at (allocator, index)->state = (guint8)state;
-  memmove (list->keys + at + 1, list->keys + at, (list->n - at) * sizeof *list->keys);
-  list->n++;
-  put_at (allocator, list, at, &key);
-}
-
-/* Room for a block, which is to be written. */
-static guint32
-new_block (Allocator *allocator)
-{
-  if (allocator->n_spare > 0)
-    return allocator->spare[--allocator->n_spare];
-  if (allocator->n_blocks == allocator->block_room)
-    {
-      allocator->block_room = MAX (256, 2 * allocator->block_room);
-      allocator->blocks = g_renew (Block, allocator->blocks, allocator->block_room);
-      allocator->spare = g_renew (guint32, allocator->spare, allocator->block_room);
-    }
-  return allocator->n_blocks++;
-}
-
-/* Joins @index with the block behind it, which is on no list. */
-static void
-swallow_next (Allocator *allocator, guint32 index)
-{
-  Block *block = block_at (allocator, index);
-  const guint32 eaten = block->next;
-  Block *next = block_at (allocator, eaten);
-  Pool *pool = &allocator->pools[block->pool];
-
-  block->bytes += next->bytes;
-  block->next = next->next;
-  if (next->next != NONE)
-    block_at (allocator, next->next)->previous = index;
-  if (pool->tail == eaten)
-    pool->tail = index;
-  next->state = BLOCK_SPARE;
-  allocator->spare[allocator->n_spare++] = eaten;
-}
-
-static gboolean
-is_in_state (const Allocator *allocator, guint32 index, BlockState state)
-{
-  return index != NONE && block_at (allocator, index)->state == state;
-}
-
-/* Puts a block on its pool's list in @state, as one with neighbours in the same. */
-static void
-set_idle (Allocator *allocator, guint32 index, BlockState state)
-{
-  IdleList *list = idle_list (allocator, index, state);
-  const guint32 previous = block_at (allocator, index)->previous;
-  const guint32 next = block_at (allocator, index)->next;
-  const gboolean joins_previous = is_in_state (allocator, previous, state);
-  const gboolean joins_next = is_in_state (allocator, next, state);
-  guint at = 0;
-
-  if (!joins_previous && !joins_next)
-    {
-      put_on_list (allocator, index, state);
-      return;
-    }
-  if (joins_next)
-    {
-      at = place_on_list (allocator, list, next);
-      swallow_next (allocator, index);
-    }
-  if (joins_previous)
-    {
-      if (joins_next)
-        take_at (list, at);
-      at = place_on_list (allocator, list, previous);
-      swallow_next (allocator, previous);
-      index = previous;
-    }
-  const IdleKey key = key_of (allocator, index);
-  block_at (allocator, index)->state = (guint8)state;
-  change_key (allocator, list, at, &key);
-}
-
-/* Leaves @bytes in a block; returns what was the rest of it. */
-static guint32
-cut (Allocator *allocator, guint32 index, gint64 bytes)
-{
-  const guint32 other = new_block (allocator);
-  Block *block = block_at (allocator, index);
-  Pool *pool = &allocator->pools[block->pool];
-
-  *block_at (allocator, other) = (Block){ .bytes = block->bytes - bytes,
-                                          .segment = block->segment,
-                                          .previous = index,
-                                          .next = block->next,
-                                          .state = BLOCK_IN_USE,
-                                          .pool = block->pool };
-  if (block->next != NONE)
-    block_at (allocator, block->next)->previous = other;
-  if (pool->tail == index)
-    pool->tail = other;
-  block->bytes = bytes;
-  block->next = other;
-  return other;
-}
-
-/* The same; the rest becomes a block in @state. */
-static void
-split (Allocator *allocator, guint32 index, gint64 bytes, BlockState state)
-{
-  set_idle (allocator, cut (allocator, index, bytes), state);
-}
-
-/* ---- growing and giving back ---- */
 
 static gint64
 round_up (gint64 bytes, gint64 unit)
@@ -367,10 +82,10 @@ release_waiting (Allocator *allocator, SimTime now)
     {
       const guint32 index = allocator->waiting[allocator->first_waiting];
 
-      if (block_at (allocator, index)->reusable > now)
+      if (block_at (&allocator->heap, index)->reusable > now)
         return;
       allocator->first_waiting++;
-      set_idle (allocator, index, BLOCK_FREE);
+      block_heap_set_idle (&allocator->heap, index, BLOCK_FREE);
     }
   allocator->first_waiting = allocator->n_waiting = 0;
 }
@@ -386,10 +101,10 @@ let_wait (Allocator *allocator, guint32 index, SimTime reusable)
       allocator->waiting_room = MAX (256, 2 * allocator->waiting_room);
       allocator->waiting = g_renew (guint32, allocator->waiting, allocator->waiting_room);
     }
-  block_at (allocator, index)->state = BLOCK_WAITING;
-  block_at (allocator, index)->reusable = reusable;
+  block_at (&allocator->heap, index)->state = BLOCK_WAITING;
+  block_at (&allocator->heap, index)->reusable = reusable;
   for (; at > allocator->first_waiting
-         && block_at (allocator, allocator->waiting[at - 1])->reusable > reusable;
+         && block_at (&allocator->heap, allocator->waiting[at - 1])->reusable > reusable;
        at--)
     allocator->waiting[at] = allocator->waiting[at - 1];
   allocator->waiting[at] = index;
@@ -402,151 +117,125 @@ static gint64
 returnable_bytes (const Allocator *allocator, const Block *block)
 {
   if (!allocator->rules.expandable_segments)
-    return block->previous == NONE && block->next == NONE ? block->bytes : 0;
+    return block->previous == NO_BLOCK && block->next == NO_BLOCK ? block->bytes : 0;
   const gint64 page = block->pool % 2 == 1 ? SMALL_SEGMENT : LARGE_SEGMENT;
   return block->bytes / page * page;
 }
 
 /* Asks CUDA for memory, or (negative) gives it back. */
 static void
-reserve (Allocator *allocator, Pool *pool, gint64 bytes)
+reserve (Allocator *allocator, guint8 pool, gint64 bytes)
 {
-  pool->reserved += bytes;
+  allocator->reserved_of_pool[pool] += bytes;
   allocator->reserved += bytes;
 }
 
+/* Leaves @bytes in a block; the rest is free. */
 static void
-drop_segment (Allocator *allocator, guint32 index)
+split (BlockHeap *heap, guint32 index, gint64 bytes)
 {
-  block_at (allocator, index)->state = BLOCK_SPARE;
-  allocator->spare[allocator->n_spare++] = index;
+  block_heap_set_idle (heap, block_heap_cut (heap, index, bytes), BLOCK_FREE);
 }
 
 static void
 unmap (Allocator *allocator, guint32 index, gint64 bytes)
 {
-  block_at (allocator, index)->state = BLOCK_IN_USE;
-  if (bytes < block_at (allocator, index)->bytes)
-    split (allocator, index, bytes, BLOCK_FREE);
-  set_idle (allocator, index, BLOCK_UNMAPPED);
+  block_at (&allocator->heap, index)->state = BLOCK_IN_USE;
+  if (bytes < block_at (&allocator->heap, index)->bytes)
+    split (&allocator->heap, index, bytes);
+  block_heap_set_idle (&allocator->heap, index, BLOCK_UNMAPPED);
 }
 
 static void
 give_back (Allocator *allocator, guint32 index)
 {
-  const Block *block = block_at (allocator, index);
-  Pool *pool = &allocator->pools[block->pool];
+  const Block *block = block_at (&allocator->heap, index);
   const gint64 bytes = returnable_bytes (allocator, block);
 
   if (block->state != BLOCK_FREE || bytes == 0)
     return;
-  reserve (allocator, pool, -bytes);
-  take_from_list (allocator, index);
+  reserve (allocator, block->pool, -bytes);
+  block_heap_take (&allocator->heap, index);
   if (allocator->rules.expandable_segments)
     unmap (allocator, index, bytes);
   else
-    drop_segment (allocator, index);
+    block_heap_drop (&allocator->heap, index);
 }
 
 /* emptyCache behind a device synchronisation: nothing waits any more. */
 static void
 give_back_cached (Allocator *allocator)
 {
-  const guint32 n_blocks = allocator->n_blocks;
+  const guint32 n_blocks = allocator->heap.n_blocks;
 
   release_waiting (allocator, G_MAXINT64);
   for (guint32 index = 0; index < n_blocks; index++)
     give_back (allocator, index);
 }
 
+/* Whether an expandable segment grows at its end for @bytes, and there out of a free block. */
 static gboolean
-is_out_of_memory (const Allocator *allocator, gint64 bytes)
+grows_free_tail (const Allocator *allocator, guint8 pool, gint64 bytes)
+{
+  const BlockHeap *heap = &allocator->heap;
+  const guint32 tail = heap->pools[pool].tail;
+
+  return tail != NO_BLOCK && block_at (heap, tail)->state == BLOCK_FREE
+         && !block_heap_holds (heap, pool, segment_bytes (allocator, bytes), BLOCK_UNMAPPED);
+}
+
+/* What CUDA is asked for when no free block holds @bytes. */
+static gint64
+growth_bytes (const Allocator *allocator, guint8 pool, gint64 bytes)
+{
+  if (grows_free_tail (allocator, pool, bytes))
+    bytes -= block_at (&allocator->heap, allocator->heap.pools[pool].tail)->bytes;
+  return segment_bytes (allocator, bytes);
+}
+
+static gboolean
+is_out_of_memory (const Allocator *allocator, guint8 pool, gint64 bytes)
 {
   return allocator->rules.capacity_bytes > 0
-         && allocator->reserved + bytes > allocator->rules.capacity_bytes;
+         && allocator->reserved + growth_bytes (allocator, pool, bytes)
+                > allocator->rules.capacity_bytes;
 }
 
 static guint32
 new_segment (Allocator *allocator, guint8 number, gint64 bytes)
 {
-  const guint32 index = new_block (allocator);
-
-  reserve (allocator, &allocator->pools[number], bytes);
-  *block_at (allocator, index) = (Block){ .bytes = bytes,
-                                          .segment = allocator->n_segments++,
-                                          .previous = NONE,
-                                          .next = NONE,
-                                          .state = BLOCK_IN_USE,
-                                          .pool = number };
-  return index;
+  reserve (allocator, number, bytes);
+  return block_heap_add (&allocator->heap, &(Block){ .bytes = bytes,
+                                                     .segment = allocator->n_segments++,
+                                                     .previous = NO_BLOCK,
+                                                     .next = NO_BLOCK,
+                                                     .state = BLOCK_IN_USE,
+                                                     .pool = number });
 }
 
 /* The end of the pool's one segment, free or not, grown to @bytes. */
 static guint32
 grow_tail (Allocator *allocator, guint8 number, gint64 bytes)
 {
-  Pool *pool = &allocator->pools[number];
-  guint32 tail = pool->tail;
+  BlockPool *pool = &allocator->heap.pools[number];
+  const guint32 tail = pool->tail;
 
-  if (tail == NONE)
+  if (tail == NO_BLOCK)
     return pool->tail = new_segment (allocator, number, segment_bytes (allocator, bytes));
-  if (block_at (allocator, tail)->state == BLOCK_FREE)
+  if (block_at (&allocator->heap, tail)->state == BLOCK_FREE)
     {
-      const gint64 more = segment_bytes (allocator, bytes - block_at (allocator, tail)->bytes);
+      const gint64 more
+          = segment_bytes (allocator, bytes - block_at (&allocator->heap, tail)->bytes);
 
-      take_from_list (allocator, tail);
-      reserve (allocator, pool, more);
-      block_at (allocator, tail)->bytes += more;
+      block_heap_take (&allocator->heap, tail);
+      reserve (allocator, number, more);
+      block_at (&allocator->heap, tail)->bytes += more;
       return tail;
     }
   const guint32 index = new_segment (allocator, number, segment_bytes (allocator, bytes));
-  block_at (allocator, index)->previous = tail;
-  block_at (allocator, tail)->next = index;
+  block_at (&allocator->heap, index)->previous = tail;
+  block_at (&allocator->heap, tail)->next = index;
   return pool->tail = index;
-}
-
-/* ---- finding ---- */
-
-/* Of the smallest that holds @bytes: mostly near where something was found last. */
-static guint
-place_of_smallest (IdleList *list, gint64 bytes)
-{
-  guint at = MIN (list->found, list->n);
-
-  while (at > 0 && list->keys[at - 1].bytes >= bytes)
-    at--;
-  while (at < list->n && list->keys[at].bytes < bytes)
-    at++;
-  return list->found = at;
-}
-
-/* The smallest block of the pool in @state that holds @bytes, taken from the list, on which its
- * rest stays if that is @least_rest at least; or NONE. The tail of an expandable segment counts as
- * large as it could grow. */
-static guint32
-find (Allocator *allocator, guint8 number, gint64 bytes, gint64 least_rest, BlockState state)
-{
-  const Pool *pool = &allocator->pools[number];
-  IdleList *list = &allocator->pools[number].idle[state == BLOCK_UNMAPPED];
-  guint at = place_of_smallest (list, bytes);
-
-  if (at == list->n)
-    return NONE;
-  if (list->keys[at].block == pool->tail && at + 1 < list->n)
-    at++;
-  const guint32 found = list->keys[at].block;
-  if (list->keys[at].bytes - bytes < least_rest)
-    take_at (list, at);
-  else
-    {
-      const guint32 rest = cut (allocator, found, bytes);
-      const IdleKey key = key_of (allocator, rest);
-
-      block_at (allocator, rest)->state = (guint8)state; /* no neighbour is, or it would be one */
-      change_key (allocator, list, at, &key);
-    }
-  block_at (allocator, found)->state = BLOCK_IN_USE;
-  return found;
 }
 
 /* From CUDA: into a hole that an expandable segment has, else at its end. */
@@ -557,34 +246,34 @@ map_more (Allocator *allocator, guint8 number, gint64 bytes)
 
   if (!allocator->rules.expandable_segments)
     return new_segment (allocator, number, whole);
-  const guint32 hole = find (allocator, number, whole, 1, BLOCK_UNMAPPED);
-  if (hole == NONE)
+  const guint32 hole = block_heap_find (&allocator->heap, number, whole, 1, BLOCK_UNMAPPED);
+  if (hole == NO_BLOCK)
     return grow_tail (allocator, number, bytes);
-  reserve (allocator, &allocator->pools[number], whole);
+  reserve (allocator, number, whole);
   return hole;
 }
 
 static guint32
 obtain (Allocator *allocator, guint8 number, gint64 bytes, gint64 least_rest)
 {
-  guint32 index = find (allocator, number, bytes, least_rest, BLOCK_FREE);
+  guint32 index = block_heap_find (&allocator->heap, number, bytes, least_rest, BLOCK_FREE);
 
-  if (index != NONE)
+  if (index != NO_BLOCK)
     return index;
-  if (is_out_of_memory (allocator, segment_bytes (allocator, bytes)))
+  if (is_out_of_memory (allocator, number, bytes))
     {
       give_back_cached (allocator);
       allocator->n_retries++;
       /* What waited is free now. */
-      index = find (allocator, number, bytes, least_rest, BLOCK_FREE);
-      if (index != NONE)
+      index = block_heap_find (&allocator->heap, number, bytes, least_rest, BLOCK_FREE);
+      if (index != NO_BLOCK)
         return index;
-      allocator->n_failures += is_out_of_memory (allocator, segment_bytes (allocator, bytes));
+      allocator->n_failures += is_out_of_memory (allocator, number, bytes);
     }
   index = map_more (allocator, number, bytes);
-  block_at (allocator, index)->state = BLOCK_IN_USE;
-  if (block_at (allocator, index)->bytes - bytes >= least_rest)
-    split (allocator, index, bytes, BLOCK_FREE);
+  block_at (&allocator->heap, index)->state = BLOCK_IN_USE;
+  if (block_at (&allocator->heap, index)->bytes - bytes >= least_rest)
+    split (&allocator->heap, index, bytes);
   return index;
 }
 
@@ -599,7 +288,7 @@ block_of_buffer (Allocator *allocator, guint32 buffer)
 
       allocator->of_buffer = g_renew (guint32, allocator->of_buffer, n);
       for (guint32 i = allocator->n_buffers; i < n; i++)
-        allocator->of_buffer[i] = NONE;
+        allocator->of_buffer[i] = NO_BLOCK;
       allocator->n_buffers = n;
     }
   return &allocator->of_buffer[buffer];
@@ -634,12 +323,12 @@ allocator_give (Allocator *allocator, guint32 buffer, SimTime now, SimTime reusa
   guint32 *of = block_of_buffer (allocator, buffer);
   const guint32 index = *of;
 
-  if (index == NONE)
+  if (index == NO_BLOCK)
     return;
-  *of = NONE;
+  *of = NO_BLOCK;
   if (reusable <= now)
     {
-      set_idle (allocator, index, BLOCK_FREE);
+      block_heap_set_idle (&allocator->heap, index, BLOCK_FREE);
       return;
     }
   let_wait (allocator, index, reusable);
@@ -655,7 +344,7 @@ gint64
 allocator_reserved_of (const Allocator *allocator, guint stream)
 {
   g_assert (stream < ALLOCATOR_STREAMS);
-  return allocator->pools[2 * stream].reserved + allocator->pools[2 * stream + 1].reserved;
+  return allocator->reserved_of_pool[2 * stream] + allocator->reserved_of_pool[2 * stream + 1];
 }
 
 guint
