@@ -204,13 +204,15 @@ is_out_of_memory (const Allocator *allocator, guint8 pool, gint64 bytes)
 static guint32
 new_segment (Allocator *allocator, guint8 number, gint64 bytes)
 {
+  const Block block = { .bytes = bytes,
+                        .segment = allocator->n_segments++,
+                        .previous = NO_BLOCK,
+                        .next = NO_BLOCK,
+                        .state = BLOCK_IN_USE,
+                        .pool = number };
+
   reserve (allocator, number, bytes);
-  return block_heap_add (&allocator->heap, &(Block){ .bytes = bytes,
-                                                     .segment = allocator->n_segments++,
-                                                     .previous = NO_BLOCK,
-                                                     .next = NO_BLOCK,
-                                                     .state = BLOCK_IN_USE,
-                                                     .pool = number });
+  return block_heap_add (&allocator->heap, &block);
 }
 
 /* The end of the pool's one segment, free or not, grown to @bytes. */
