@@ -1,19 +1,20 @@
-# One rank's step: a lane a stream, below it what memory held, on the same axis, and
-# of long steps the turn from forward to backward in detail.
+# One rank's step: a lane a stream, below it what memory held, on the same axis unless the host
+# runs far ahead, and of long steps the turn from forward to backward in detail.
 #
 # Set before: title, subtitle, stamp; boxes, detail and memory (data files); lanes and present
-# (words); step_ms; zoom_from_ms and zoom_to_ms (equal: no detail); capacity_gib, peak_gib and highest_gib
-# (0: unknown; the peak in the picture, and the highest that the host reached before or after).
+# (words); step_ms; zoom_from_ms and zoom_to_ms (equal: no detail); memory_from_ms and memory_to_ms;
+# capacity_gib and peak_gib (0: unknown).
 n_lanes = words(lanes)
 has_zoom = zoom_to_ms > zoom_from_ms
 has_memory = peak_gib > 0
+memory_apart = has_memory && (memory_from_ms != 0 || memory_to_ms != step_ms)
 lane_height = has_zoom ? 26 : 44
 zoom_lane_height = 44
 left = 124
 right = 1280 - 24
 lanes_top = 118
 lanes_bottom = lanes_top + lane_height * n_lanes
-memory_top = lanes_bottom + 38
+memory_top = lanes_bottom + (memory_apart ? 88 : 38)
 memory_bottom = has_memory ? memory_top + 160 : lanes_bottom
 zoom_top = memory_bottom + 96
 zoom_bottom = zoom_top + (has_zoom ? zoom_lane_height * n_lanes : 0)
@@ -42,7 +43,7 @@ do for [i = 2:n_lanes] { set ytics add (lane_words(i) i) }
 set tmargin at screen from_top(lanes_top)
 set bmargin at screen from_top(lanes_bottom)
 set xrange [0:step_ms]
-if (has_memory) {
+if (has_memory && !memory_apart) {
   set format x ""
   set xtics scale 0
 } else {
@@ -70,7 +71,8 @@ if (has_memory) {
   set border 3
   set xtics scale 0.6
   set format x "%g"
-  set xlabel "time in the step (ms); memory by the host's clock" offset 0,0.3 font axis_font textcolor rgb c_text
+  set xrange [memory_from_ms:memory_to_ms]
+  set xlabel (memory_apart ? "time by the clock of the host, which runs ahead (ms)" : "time in the step (ms); memory by the host's clock") offset 0,0.3 font axis_font textcolor rgb c_text
   unset ytics
   set ytics nice_step(memory_most, 5) nomirror scale 0.6 font tic_font textcolor rgb c_text
   set format y "%g"
@@ -92,13 +94,10 @@ if (has_memory) {
   if (shows_capacity) {
     set arrow 1 from graph 0,first capacity_gib to graph 1,first capacity_gib nohead front linecolor rgb c_text linewidth 1.2 dashtype 2
   }
-  if (highest_gib > peak_gib) {
-    set label 56 sprintf("the host, running ahead, reaches %.1f GiB", highest_gib) \
-        at screen from_left(right),from_top(memory_top - 14) right font size_of(0.8) textcolor rgb c_quiet
-  } else { if (capacity_gib > 0) {
+  if (capacity_gib > 0) {
     set label 56 sprintf(shows_capacity ? "- - capacity %.1f GiB" : "capacity %.1f GiB, above", capacity_gib) \
         at screen from_left(right),from_top(memory_top - 14) right font size_of(0.8) textcolor rgb c_quiet
-  } }
+  }
   plot for [i = 4:1:-1] memory every ::1 using 1:(stacked(i)) with filledcurves y1=0 fillcolor rgb word(memory_colours, i), \
        for [i = 1:4] memory every ::1 using 1:(stacked(i)) with lines linecolor rgb "#444444" linewidth (i == 4 ? 1.0 : 0.4)
   unset label

@@ -127,13 +127,35 @@ capacity_gib (const ResultsVariant *variant)
   return variant->capacity_bytes > 0 ? variant->capacity_bytes / 0x1p30 : 0;
 }
 
+/* All that the host does in a step, by its clock. */
+static void
+span_of_host (const ResultsVariant *variant, SimTime *from, SimTime *to)
+{
+  *from = level_at (variant, 0)->time;
+  *to = level_at (variant, n_levels (variant) - 1)->time;
+  *to += MAX (1, (*to - *from) / 25);
+}
+
+void
+plot_memory_panel_span (const ResultsVariant *variant, SimTime *from, SimTime *to)
+{
+  *from = 0;
+  *to = timeline_end (variant->timeline);
+  if (n_levels (variant) > 0
+      && peak_gib (variant, *from, *to) < peak_gib (variant, SIM_TIME_NONE, SIM_TIME_MAX))
+    span_of_host (variant, from, to);
+}
+
 void
 plot_memory_set (GString *script, const ResultsVariant *variant)
 {
+  SimTime from, to;
+
+  plot_memory_panel_span (variant, &from, &to);
+  plot_text_set_number (script, "memory_from_ms", 1e3 * sim_time_seconds (from));
+  plot_text_set_number (script, "memory_to_ms", 1e3 * sim_time_seconds (to));
   plot_text_set_number (script, "capacity_gib", capacity_gib (variant));
-  plot_text_set_number (script, "peak_gib",
-                        peak_gib (variant, 0, timeline_end (variant->timeline)));
-  plot_text_set_number (script, "highest_gib", peak_gib (variant, SIM_TIME_NONE, SIM_TIME_MAX));
+  plot_text_set_number (script, "peak_gib", peak_gib (variant, from, to));
 }
 
 static char *
@@ -183,10 +205,7 @@ plot_memory_add (Pictures *pictures, const ResultsVariant *variant, const char *
 
   if (n_levels (variant) == 0 || !(highest_gib > 0))
     return TRUE;
-  /* A host that runs ahead may be through before time 0. */
-  from = level_at (variant, 0)->time;
-  to = level_at (variant, n_levels (variant) - 1)->time;
-  to += MAX (1, (to - from) / 25);
+  span_of_host (variant, &from, &to);
   data = plot_memory_csv (variant, from, to);
   held = owners_held (variant);
   subtitle = subtitle_of (variant, highest_gib);

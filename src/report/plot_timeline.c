@@ -136,11 +136,13 @@ write_data (const Pictures *pictures, const ResultsVariant *variant, const char 
   g_autofree char *boxes = plot_lanes_csv (timeline, 0, timeline_end (timeline));
   g_autofree char *boxes_name = g_strdup_printf ("boxes-%s.csv", file);
   g_autofree char *detail_name = g_strdup_printf ("detail-%s.csv", file);
-  g_autofree char *memory = plot_memory_csv (variant, 0, timeline_end (timeline));
+  g_autofree char *memory = NULL;
   g_autofree char *memory_name = g_strdup_printf ("levels-%s.csv", file);
   g_autofree char *detail = NULL;
   SimTime from, to;
 
+  plot_memory_panel_span (variant, &from, &to);
+  memory = plot_memory_csv (variant, from, to);
   find_turn (timeline, &from, &to);
   detail = plot_lanes_csv (timeline, from, to);
   return files_write (pictures->folder, boxes_name, boxes, error)
