@@ -44,9 +44,12 @@ begin_summary (GString *page, const Results *results, gboolean says_why)
   html_table_begin (page, "Per rank and step; memory at its peak", (const char *const *)all->pdata);
 }
 
+/* A column of why would push a comparison's table off the page; that says it below. */
 static gboolean
 has_reasons (const Results *results)
 {
+  if (!results_is_sweep (results))
+    return FALSE;
   for (guint i = 0; i < n_rows (results); i++)
     if (results_variant (results, i)->reason[0] != '\0')
       return TRUE;
@@ -97,6 +100,19 @@ add_summary_row (GString *page, const Results *results, const ResultsVariant *va
   html_row_end (page);
 }
 
+static void
+say_why (GString *page, const Results *results)
+{
+  for (guint i = 0; i < n_rows (results); i++)
+    {
+      const ResultsVariant *variant = results_variant (results, i);
+
+      if (variant->reason[0] != '\0')
+        html_append_format (page, "p", "%s: %s, %s.", variant->name, html_status_words (variant),
+                            variant->reason);
+    }
+}
+
 void
 html_append_summary (GString *page, const Results *results)
 {
@@ -106,6 +122,8 @@ html_append_summary (GString *page, const Results *results)
   for (guint i = 0; i < n_rows (results); i++)
     add_summary_row (page, results, results_variant (results, i), says_why);
   html_table_end (page);
+  if (!results_is_sweep (results))
+    say_why (page, results);
   say_how_many (page, results);
 }
 
