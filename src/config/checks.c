@@ -121,9 +121,8 @@ static void
 check_shard_group (const Check *check)
 {
   const Scenario *scenario = check->scenario;
-  const Setting *blamed
-      = BLAME (check, ID_fsdp_api, ID_fsdp_sharding_strategy, ID_fsdp_shard_group_size,
-               ID_cluster_nodes, ID_cluster_gpus_per_node);
+  const Setting *blamed = BLAME (check, ID_fsdp_shard_group_size, ID_fsdp_sharding_strategy,
+                                 ID_fsdp_api, ID_cluster_nodes, ID_cluster_gpus_per_node);
   guint group = scenario->fsdp.shard_group_size;
   guint per_node = scenario->cluster.gpus_per_node;
   guint ranks = scenario_ranks (scenario);
@@ -149,7 +148,7 @@ check_reshard (const Check *check)
 {
   const FsdpConfig *fsdp = &check->scenario->fsdp;
   const Setting *blamed
-      = BLAME (check, ID_fsdp_api, ID_fsdp_reshard_after_forward, ID_fsdp_sharding_strategy,
+      = BLAME (check, ID_fsdp_reshard_after_forward, ID_fsdp_api, ID_fsdp_sharding_strategy,
                ID_fsdp_shard_group_size, ID_cluster_nodes, ID_cluster_gpus_per_node);
 
   if (blamed == NULL || fsdp->api != API_FSDP2 || fsdp->reshard_after_forward <= 0)
@@ -168,8 +167,8 @@ check_select (const Check *check)
 {
   const CheckpointConfig *checkpoint = &check->scenario->checkpoint;
   const Setting *blamed
-      = BLAME (check, ID_activation_checkpointing_method, ID_activation_checkpointing_use_reentrant,
-               ID_activation_checkpointing_select);
+      = BLAME (check, ID_activation_checkpointing_select, ID_activation_checkpointing_use_reentrant,
+               ID_activation_checkpointing_method);
 
   if (blamed != NULL && checkpoint->method != CHECKPOINT_NONE && checkpoint->use_reentrant
       && checkpoint->select_op)
@@ -183,8 +182,8 @@ check_checkpoint_offload (const Check *check)
 {
   const CheckpointConfig *checkpoint = &check->scenario->checkpoint;
   const Setting *blamed
-      = BLAME (check, ID_activation_checkpointing_method, ID_activation_checkpointing_offload,
-               ID_activation_checkpointing_select);
+      = BLAME (check, ID_activation_checkpointing_offload, ID_activation_checkpointing_select,
+               ID_activation_checkpointing_method);
 
   if (blamed != NULL && checkpoint->method != CHECKPOINT_NONE && checkpoint->offload
       && checkpoint->select_children)

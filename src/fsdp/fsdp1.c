@@ -359,12 +359,14 @@ fsdp1_end_of_backward (Runtime *runtime)
     }
 }
 
-static CommunicatorId
-fsdp1_norm_communicator (Runtime *runtime)
+/* Under NO_SHARD clip_grad_norm_ is that of torch.nn.utils: every rank has all gradients. */
+static gboolean
+fsdp1_norm_communicator (Runtime *runtime, CommunicatorId *communicator)
 {
   Fsdp1 *fsdp = fsdp1_of (runtime);
 
-  return fsdp->sharded ? fsdp->shard : fsdp->replicate;
+  *communicator = fsdp->shard;
+  return fsdp->sharded;
 }
 
 static void

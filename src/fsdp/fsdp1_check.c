@@ -3,26 +3,21 @@
 #include "fsdp/hooks.h"
 #include "fsdp/runtime.h"
 
-static gboolean
-refuse (GError **error, const char *reason)
-{
-  g_set_error_literal (error, FSDP_ERROR, FSDP_ERROR_REFUSED, reason);
-  return FALSE;
-}
-
 /* Before pytorch#105090 (2.1) the recompute's post-forward hook freed the
- * parameters that the pending backward needed: pytorch#82203, #92935. */
+ * parameters that the pending backward needed: pytorch#82203, #92935. A block that is no unit
+ * has no such hook. */
 static gboolean
 check_checkpointing (const Scenario *scenario, GError **error)
 {
   const CheckpointConfig *checkpoint = &scenario->checkpoint;
 
   if (checkpoint->method == CHECKPOINT_OUTSIDE && !checkpoint->use_reentrant
-      && scenario->fsdp.torch_minor < 1)
-    return refuse (error,
-                   "before torch 2.1, non-reentrant torch.utils.checkpoint around an FSDP1 unit "
-                   "frees the parameters that its backward needs (pytorch#105090); use torch 2.1 "
-                   "or newer, use_reentrant = true, or apply_activation_checkpointing");
+      && scenario->fsdp.units != UNITS_ONE && scenario->fsdp.torch_minor < 1)
+    return fsdp_refuse (
+        error, ID_activation_checkpointing_use_reentrant,
+        "before torch 2.1, non-reentrant torch.utils.checkpoint around an FSDP1 unit "
+        "frees the parameters that its backward needs (pytorch#105090); use torch 2.1 "
+        "or newer, use_reentrant = true, or apply_activation_checkpointing");
   return TRUE;
 }
 
@@ -34,18 +29,22 @@ check_regions (const Scenario *scenario, GError **error)
 
   if (checkpoint->method == CHECKPOINT_NONE)
     return TRUE;
-  if (checkpoint->select_children && checkpoint->use_reentrant)
-    return refuse (
-        error, "several reentrant checkpoints in one FSDP1 unit run its post-backward hook once "
-               "each, which frees its parameters too early (pytorch#89781, #92935); use "
-               "use_reentrant = false, or select = all");
+  if (checkpoint->use_reentrant
+      && (checkpoint->select_children || scenario->fsdp.units == UNITS_ONE))
+    return fsdp_refuse (
+        error, ID_activation_checkpointing_use_reentrant,
+        "several reentrant checkpoints in one FSDP1 unit run its post-backward hook once "
+        "each, which frees its parameters too early (pytorch#89781, #92935); use "
+        "use_reentrant = false, or %s",
+        checkpoint->select_children ? "select = all" : "units = root_and_blocks");
   if (scenario->fsdp.units == UNITS_ATTENTION_AND_MLP && !checkpoint->select_children
       && cost_stops_early (scenario))
-    return refuse (error,
-                   "FSDP1 asserts that a unit is idle when its backward begins, and a checkpoint "
-                   "around a whole block stops its recompute early within the MLP's unit, before "
-                   "that unit's post-forward hook; use select = children, early_stop = false or "
-                   "units = root_and_blocks");
+    return fsdp_refuse (
+        error, ID_activation_checkpointing_early_stop,
+        "FSDP1 asserts that a unit is idle when its backward begins, and a checkpoint "
+        "around a whole block stops its recompute early within the MLP's unit, before "
+        "that unit's post-forward hook; use select = children, early_stop = false or "
+        "units = root_and_blocks");
   return TRUE;
 }
 
@@ -57,17 +56,20 @@ check_sharding (const Scenario *scenario, GError **error)
       = fsdp->strategy == STRATEGY_HYBRID_SHARD || fsdp->strategy == STRATEGY_HYBRID_SHARD_ZERO2;
 
   if (hybrid && fsdp->shard_group_size == 1 && scenario_ranks (scenario) > 1)
-    return refuse (error, "with a shard group of one rank FSDP1 falls back to NO_SHARD inside that "
-                          "rank, and gradients are never reduced; use NO_SHARD or a larger "
-                          "shard_group_size");
+    return fsdp_refuse (error, ID_fsdp_shard_group_size,
+                        "with a shard group of one rank FSDP1 falls back to NO_SHARD inside that "
+                        "rank, and gradients are never reduced; use NO_SHARD or a larger "
+                        "shard_group_size");
   if (fsdp->all_gather_dtype == GATHER_FP8)
-    return refuse (error, "FSDP1 gathers flat parameters in one dtype and cannot gather in fp8; "
-                          "use api = fsdp2 or all_gather_dtype = param_dtype");
+    return fsdp_refuse (error, ID_fsdp_all_gather_dtype,
+                        "FSDP1 gathers flat parameters in one dtype and cannot gather in fp8; "
+                        "use api = fsdp2 or all_gather_dtype = param_dtype");
   if (fsdp->units == UNITS_EMBED_BLOCKS_HEAD && scenario->model.tied_embeddings)
-    return refuse (error, "FSDP1 does not share a parameter between units: wrapped first, the "
-                          "embedding takes the tied weight into its flat parameter, and the head "
-                          "finds a shard where its matrix was ('weight' must be 2-D); use units = "
-                          "root_and_blocks or one");
+    return fsdp_refuse (error, ID_fsdp_units,
+                        "FSDP1 does not share a parameter between units: wrapped first, the "
+                        "embedding takes the tied weight into its flat parameter, and the head "
+                        "finds a shard where its matrix was ('weight' must be 2-D); use units = "
+                        "root_and_blocks or one");
   return TRUE;
 }
 
@@ -77,15 +79,16 @@ check_offload (const Scenario *scenario, GError **error)
 {
   if (scenario->fsdp.cpu_offload && scenario->training.grad_accum > 1
       && !scenario->training.no_sync)
-    return refuse (
-        error, "FSDP1 does not support gradient accumulation outside no_sync() when using CPU "
-               "offloading: it uses the newly-reduced gradient instead of accumulating with "
-               "any existing gradient; use no_sync = true, api = fsdp2, or cpu_offload = false");
+    return fsdp_refuse (
+        error, ID_training_no_sync,
+        "FSDP1 does not support gradient accumulation outside no_sync() when using CPU "
+        "offloading: it uses the newly-reduced gradient instead of accumulating with "
+        "any existing gradient; use no_sync = true, api = fsdp2, or cpu_offload = false");
   if (scenario->fsdp.cpu_offload && scenario->training.optimizer == OPTIMIZER_ADAMW_FUSED
       && scenario->fsdp.torch_minor < 4)
-    return refuse (error,
-                   "before torch 2.4 fused=True requires all the params to be on the GPU, and "
-                   "with cpu_offload they are the CPU's; use optimizer = adamw");
+    return fsdp_refuse (error, ID_training_optimizer,
+                        "before torch 2.4 fused=True requires all the params to be on the GPU, and "
+                        "with cpu_offload they are the CPU's; use optimizer = adamw");
   return TRUE;
 }
 
@@ -98,15 +101,17 @@ check_frozen (const Scenario *scenario, GError **error)
   if (scenario_trains_all (scenario) || (apart && params_count (&scenario->model).outer == 0))
     return TRUE;
   if (apart)
-    return refuse (error,
-                   "the root unit would hold a frozen norm or projection of the embedding beside "
-                   "the final norm, and FSDP1 must flatten tensors with uniform requires_grad; use "
-                   "api = fsdp2");
-  return refuse (
-      error, "the root unit would hold the frozen embedding beside the head: FSDP1 must flatten "
-             "tensors with uniform requires_grad when use_orig_params=False (ValueError), and "
-             "with it computes and reduces the gradient of the whole flat parameter, for which "
-             "backward goes through every block; use units = embed_blocks_head or api = fsdp2");
+    return fsdp_refuse (
+        error, ID_training_trainable,
+        "the root unit would hold a frozen norm or projection of the embedding beside "
+        "the final norm, and FSDP1 must flatten tensors with uniform requires_grad; use "
+        "api = fsdp2");
+  return fsdp_refuse (
+      error, ID_training_trainable,
+      "the root unit would hold the frozen embedding beside the head: FSDP1 must flatten "
+      "tensors with uniform requires_grad when use_orig_params=False (ValueError), and "
+      "with it computes and reduces the gradient of the whole flat parameter, for which "
+      "backward goes through every block; use units = embed_blocks_head or api = fsdp2");
 }
 
 gboolean

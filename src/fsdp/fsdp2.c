@@ -268,10 +268,11 @@ fsdp2_end_of_backward (Runtime *runtime)
   fsdp->in_backward = FALSE;
 }
 
-static CommunicatorId
-fsdp2_norm_communicator (Runtime *runtime)
+static gboolean
+fsdp2_norm_communicator (Runtime *runtime, CommunicatorId *communicator)
 {
-  return fsdp2_of (runtime)->shard;
+  *communicator = fsdp2_of (runtime)->shard;
+  return TRUE;
 }
 
 static void

@@ -51,33 +51,24 @@ fsdp2_reshards (const Scenario *scenario, guint32 label)
 }
 
 static gboolean
-refuse (GError **error, const char *reason)
-{
-  g_set_error_literal (error, FSDP_ERROR, FSDP_ERROR_REFUSED, reason);
-  return FALSE;
-}
-
-static gboolean
 check_reshard (const Scenario *scenario, GError **error)
 {
   guint small = fsdp2_reshard_ranks (scenario);
   guint ranks = units_shard_ranks (scenario);
 
   if (small > 0 && (small > ranks || ranks % small != 0))
-    {
-      g_set_error (error, FSDP_ERROR, FSDP_ERROR_REFUSED,
-                   "fully_shard takes a reshard_after_forward that divides the %u ranks of the "
-                   "shard group, and %u does not (ValueError)",
-                   ranks, small);
-      return FALSE;
-    }
+    return fsdp_refuse (
+        error, ID_fsdp_reshard_after_forward,
+        "fully_shard takes a reshard_after_forward that divides the %u ranks of the "
+        "shard group, and %u does not (ValueError)",
+        ranks, small);
   /* FSDPParam.all_gather_inputs, of what a smaller group keeps after forward. */
   if (small > 0 && scenario->fsdp.all_gather_dtype == GATHER_FP8)
-    return refuse (error,
-                   "weights that are cast to fp8 before their all-gather cannot be kept in a "
-                   "smaller group after forward (NotImplementedError); use "
-                   "reshard_after_forward = true or false, or all_gather_dtype = "
-                   "param_dtype");
+    return fsdp_refuse (error, ID_fsdp_all_gather_dtype,
+                        "weights that are cast to fp8 before their all-gather cannot be kept in a "
+                        "smaller group after forward (NotImplementedError); use "
+                        "reshard_after_forward = true or false, or all_gather_dtype = "
+                        "param_dtype");
   return TRUE;
 }
 
@@ -87,13 +78,16 @@ fsdp2_check (const Scenario *scenario, GError **error)
   const FsdpConfig *fsdp = &scenario->fsdp;
 
   if (fsdp->torch_minor < 6)
-    return refuse (error, "fully_shard (FSDP2) is public from torch 2.6 on; set torch = 2.6 or "
-                          "newer, or api = fsdp1");
+    return fsdp_refuse (error, ID_fsdp_torch,
+                        "fully_shard (FSDP2) is public from torch 2.6 on; set torch = 2.6 or "
+                        "newer, or api = fsdp1");
   if (fsdp->strategy == STRATEGY_NO_SHARD)
-    return refuse (error, "fully_shard has no NO_SHARD; use api = ddp, or HYBRID_SHARD with "
-                          "shard_group_size = 1, which is what replicate () makes of it");
+    return fsdp_refuse (error, ID_fsdp_sharding_strategy,
+                        "fully_shard has no NO_SHARD; use api = ddp, or HYBRID_SHARD with "
+                        "shard_group_size = 1, which is what replicate () makes of it");
   if (fsdp->units == UNITS_EMBED_BLOCKS_HEAD && scenario->model.tied_embeddings)
-    return refuse (error, "tied embeddings must be in one unit (fully_shard cannot share a "
-                          "parameter between groups); use units = root_and_blocks");
+    return fsdp_refuse (error, ID_fsdp_units,
+                        "tied embeddings must be in one unit (fully_shard cannot share a "
+                        "parameter between groups); use units = root_and_blocks");
   return check_reshard (scenario, error);
 }

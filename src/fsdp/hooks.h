@@ -3,6 +3,7 @@
  * they make the host do. @unit is an index into Units. */
 #pragma once
 
+#include "config/keys.h"
 #include "fsdp/writer.h"
 
 typedef struct _Runtime Runtime;
@@ -19,8 +20,8 @@ typedef struct
   void (*post_backward) (Runtime *runtime, guint unit);
   /* After loss.backward() of a micro-batch. */
   void (*end_of_backward) (Runtime *runtime);
-  /* The group over which clip_grad_norm_() sums; NULL: every rank has all gradients. */
-  CommunicatorId (*norm_communicator) (Runtime *runtime);
+  /* The group over which clip_grad_norm_() sums; FALSE or no hook: every rank has all gradients. */
+  gboolean (*norm_communicator) (Runtime *runtime, CommunicatorId *communicator);
   /* optimizer.zero_grad (): drops the sharded gradients. */
   void (*zero_grad) (Runtime *runtime);
   void (*free) (Runtime *runtime);
@@ -38,6 +39,8 @@ Runtime *fsdp1_new (Writer *writer);
 Runtime *fsdp2_new (Writer *writer);
 Runtime *ddp_new (Writer *writer);
 
-/* What PyTorch refuses or breaks on under each; FALSE and FSDP_ERROR_REFUSED. */
+/* What PyTorch refuses or breaks on under each; FALSE and FSDP_ERROR. */
 gboolean fsdp1_check (const Scenario *scenario, GError **error);
 gboolean fsdp2_check (const Scenario *scenario, GError **error);
+/* Always FALSE, with FSDP_ERROR of that code. */
+gboolean fsdp_refuse (GError **error, KeyId key, const char *format, ...) G_GNUC_PRINTF (3, 4);

@@ -5,37 +5,45 @@
 
 G_DEFINE_QUARK (fsdpsim - fsdp - error - quark, fsdp_error)
 
-/* By context_fn, which torch.utils.checkpoint has from 2.1 on. */
-static gboolean
-check_select (const Scenario *scenario, GError **error)
+gboolean
+fsdp_refuse (GError **error, KeyId key, const char *format, ...)
 {
-  if (scenario->checkpoint.method == CHECKPOINT_NONE || !scenario->checkpoint.select_op
-      || scenario->fsdp.torch_minor >= 1)
-    return TRUE;
-  g_set_error_literal (
-      error, FSDP_ERROR, FSDP_ERROR_REFUSED,
-      "before torch 2.1, torch.utils.checkpoint has no context_fn by which ops are "
-      "selected; use torch 2.1 or newer, or select = all");
+  va_list arguments;
+
+  va_start (arguments, format);
+  g_propagate_error (error, g_error_new_valist (FSDP_ERROR, (gint)key, format, arguments));
+  va_end (arguments);
   return FALSE;
 }
 
-/* Older caching allocators take no option that they do not know. */
+/* What older releases have not, whatever the runtime. */
 static gboolean
-check_allocator (const Scenario *scenario, GError **error)
+check_release (const Scenario *scenario, GError **error)
 {
-  if (!scenario->software.expandable_segments || scenario->fsdp.torch_minor >= 1)
+  if (scenario->fsdp.torch_minor >= 1)
     return TRUE;
-  g_set_error_literal (error, FSDP_ERROR, FSDP_ERROR_REFUSED,
-                       "before torch 2.1, expandable_segments is an unrecognized option of the "
-                       "caching allocator (RuntimeError); use torch 2.1 or newer, or "
-                       "expandable_segments = false");
-  return FALSE;
+  if (scenario->checkpoint.method != CHECKPOINT_NONE && scenario->checkpoint.select_op)
+    return fsdp_refuse (
+        error, ID_activation_checkpointing_select,
+        "before torch 2.1, torch.utils.checkpoint has no context_fn by which ops are "
+        "selected; use torch 2.1 or newer, or select = all");
+  if (scenario->software.expandable_segments)
+    return fsdp_refuse (error, ID_software_expandable_segments,
+                        "before torch 2.1, expandable_segments is an unrecognized option of the "
+                        "caching allocator (RuntimeError); use torch 2.1 or newer, or "
+                        "expandable_segments = false");
+  if (scenario->training.matmul_dtype != MATMUL_PARAM_DTYPE)
+    return fsdp_refuse (
+        error, ID_training_matmul_dtype,
+        "before torch 2.1 there is no dtype of 8 bits (torch.float8_e4m3fn); use torch 2.1 or "
+        "newer, or matmul_dtype = param_dtype");
+  return TRUE;
 }
 
-static gboolean
-check (const Scenario *scenario, GError **error)
+gboolean
+fsdp_check (const Scenario *scenario, GError **error)
 {
-  if (!check_select (scenario, error) || !check_allocator (scenario, error))
+  if (!check_release (scenario, error))
     return FALSE;
   switch (scenario->fsdp.api)
     {
@@ -69,7 +77,7 @@ fsdp_program (const Scenario *scenario, const StepCost *cost, GError **error)
 {
   Writer writer = { .scenario = scenario, .cost = cost };
 
-  if (!check (scenario, error))
+  if (!fsdp_check (scenario, error))
     return NULL;
   writer.program = program_new ();
   units_init (&writer.units, scenario, cost);

@@ -171,20 +171,24 @@ backward (Step *step)
   play (step, &writer->cost->metrics_memory);
 }
 
+/* Of the ranks that have shards of the gradients. */
 static void
 sum_norms (Step *step)
 {
   Runtime *runtime = step->runtime;
+  CommunicatorId communicator;
 
-  writer_collective (
-      step->writer,
-      &(WriterCollective){ .communicator = runtime->hooks->norm_communicator (runtime),
-                           .stream = step->writer->compute,
-                           .kind = COLLECTIVE_ALL_REDUCE,
-                           .bytes = sizeof (float),
-                           .in_place = TRUE,
-                           .given = SIM_TIME_NONE },
-      UNIT_ROOT);
+  if (runtime->hooks->norm_communicator == NULL
+      || !runtime->hooks->norm_communicator (runtime, &communicator))
+    return;
+  writer_collective (step->writer,
+                     &(WriterCollective){ .communicator = communicator,
+                                          .stream = step->writer->compute,
+                                          .kind = COLLECTIVE_ALL_REDUCE,
+                                          .bytes = sizeof (float),
+                                          .in_place = TRUE,
+                                          .given = SIM_TIME_NONE },
+                     UNIT_ROOT);
 }
 
 /* The same on the CPU, which has to have the sum before it can go on. */
@@ -219,8 +223,7 @@ clip_gradients (Step *step)
   launch (step, &step->norm, TIMELINE_GRAD_CLIP, UNIT_ROOT);
   if (scenario->timing.grad_clip != TIMING_NOT_GIVEN)
     return;
-  if (step->runtime->hooks->norm_communicator != NULL)
-    sum_norms (step);
+  sum_norms (step);
   launch (step, &step->scale, TIMELINE_GRAD_CLIP, UNIT_ROOT);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/ini.h"
+#include "config/keys.h"
 
 typedef struct
 {
@@ -200,9 +201,32 @@ applies_to_all (const ScenarioFile *file, gboolean (*applies) (const Scenario *s
   return TRUE;
 }
 
+static void
+find_refusals (const Reading *reading, ScenarioCheck check)
+{
+  guint n_keys;
+  const KeyInfo *keys = keys_list (&n_keys);
+
+  for (guint i = 0; i < scenario_file_n_variants (reading->file); i++)
+    {
+      const Scenario *scenario = scenario_file_variant (reading->file, i);
+      g_autoptr (GError) error = NULL;
+      const KeyInfo *key;
+      Place place;
+
+      if (check (scenario, &error))
+        continue;
+      key = &keys[error->code];
+      place = place_of (reading, key->section, key->key);
+      findings_add (reading->findings, FINDING_REFUSED, &place,
+                    "variant %s is refused for its %s.%s: %s.", scenario->variant, key->section,
+                    key->key, error->message);
+    }
+}
+
 GPtrArray *
 scenario_findings (const char *path, const char *text, gsize length, const ScenarioFile *file,
-                   Findings *findings)
+                   ScenarioCheck check, Findings *findings)
 {
   g_autoptr (Problems) unused = problems_new (); /* the file was read before */
   g_autoptr (IniFile) ini = ini_parse (path, text, length, unused);
@@ -219,6 +243,7 @@ scenario_findings (const char *path, const char *text, gsize length, const Scena
       finding_set_fix (finding, "[%s]\n%s", rules[i].section, rules[i].fix);
       add_choice (&reading, finding, rules[i].label, rules[i].instead);
     }
+  find_refusals (&reading, check);
   findings_sort (findings);
   return reading.now;
 }

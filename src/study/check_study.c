@@ -6,6 +6,7 @@
 
 #include "config/data.h"
 #include "config/text_file.h"
+#include "fsdp/runtime.h"
 #include "interop/block_classes.h"
 #include "interop/scenario_findings.h"
 #include "study/check_prices.h"
@@ -357,7 +358,7 @@ check_own (const char *name, const char *path, const char *text, gsize length,
     return FALSE;
   file->kind = g_strdup ("a scenario of fsdpsim");
   g_clear_pointer (&file->versions, g_free);
-  now = scenario_findings (name, text, length, scenario, findings);
+  now = scenario_findings (name, text, length, scenario, fsdp_check, findings);
   copy_findings (findings, file);
   if (has_choices (findings))
     {
