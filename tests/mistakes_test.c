@@ -226,9 +226,9 @@ static const MistakeCase contradictions[] = {
     "s.ini:7:20: [fsdp] shard_group_size: 8 ranks are not a multiple of fsdp.shard_group_size 3" },
   { "[fsdp]\nsharding_strategy = _HYBRID_SHARD_ZERO2\nshard_group_size = 16\n",
     "s.ini:7:20: [fsdp] shard_group_size: 8 ranks are not a multiple" },
-  { "nodes = 3\n[fsdp]\nshard_group_size = 6\nsharding_strategy = HYBRID_SHARD\n",
-    "s.ini:8:21: [fsdp] sharding_strategy: fsdp.shard_group_size 6 is neither a divisor nor a "
-    "multiple of the 8 GPUs of a node" },
+  { "nodes = 3\n[fsdp]\nshard_group_size = 7\nsharding_strategy = HYBRID_SHARD\n",
+    "s.ini:8:21: [fsdp] sharding_strategy: 24 ranks are not a multiple of fsdp.shard_group_size "
+    "7" },
   { "[variant a]\nfsdp.shard_group_size=5\nfsdp.sharding_strategy=HYBRID_SHARD\n",
     "s.ini:7:24: [fsdp] sharding_strategy: 8 ranks are not a multiple" },
   { "[fsdp]\napi = fsdp2\nreshard_after_forward = 3\n",

@@ -369,6 +369,33 @@ shapes_follow_from_ranks_placed_node_by_node (void **state)
     }
 }
 
+/* Nodes of 8. Groups of 12 are 8 and 4, or 4 and 8. The second of 6 is 2 and 4. Every third rank is
+ * 0 3 6, 9 12 15, 18 21, or 2 5, 8 11 14, 17 20 23. */
+static void
+uneven_groups_have_the_nics_of_their_smallest_part (void **state)
+{
+  static const struct
+  {
+    guint first, ranks, stride, fewest;
+  } cases[] = { { 0, 12, 1, 4 }, { 12, 12, 1, 4 }, { 6, 6, 1, 2 }, { 0, 6, 1, 0 }, { 0, 16, 1, 0 },
+                { 4, 20, 1, 4 }, { 0, 8, 3, 2 },   { 2, 8, 3, 2 }, { 0, 2, 12, 0 } };
+  ClusterConfig cluster = round_cluster ();
+  g_autoptr (Network) network = network_new (&cluster);
+
+  (void)state;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    assert_int_equal (
+        network_group_shape (network, cases[i].first, cases[i].ranks, cases[i].stride).fewest,
+        cases[i].fewest);
+
+  /* Two groups of 12 meet on the node in the middle, each with half of its NICs. */
+  GroupShape uneven = network_group_shape (network, 0, 12, 1);
+  assert_int_equal (network_groups_per_node (network, &uneven), 2);
+  assert_true (
+      network_collective (network, COLLECTIVE_ALL_GATHER, &uneven, 100000000, TRUE).inter_share
+      <= 0.5);
+}
+
 /* 4 nodes, rank r on node r mod 4: consecutive ranks lie apart, every fourth together. */
 static void
 round_robin_lays_consecutive_ranks_apart (void **state)
@@ -470,6 +497,7 @@ main (void)
     cmocka_unit_test (the_cpu_decides_on_ll_between_nodes),
     cmocka_unit_test (one_rank_or_no_bytes_cost_nothing),
     cmocka_unit_test (shapes_follow_from_ranks_placed_node_by_node),
+    cmocka_unit_test (uneven_groups_have_the_nics_of_their_smallest_part),
     cmocka_unit_test (round_robin_lays_consecutive_ranks_apart),
     cmocka_unit_test (groups_know_how_many_leaves_they_lie_under),
     cmocka_unit_test (a_protocol_is_never_faster_for_more_bytes_or_less_bandwidth),

@@ -116,7 +116,6 @@ is_hybrid (const FsdpConfig *fsdp)
   return fsdp->strategy == STRATEGY_HYBRID_SHARD || fsdp->strategy == STRATEGY_HYBRID_SHARD_ZERO2;
 }
 
-/* Groups lie evenly on the nodes: whole nodes, or an equal part of one. */
 static void
 check_shard_group (const Check *check)
 {
@@ -136,10 +135,6 @@ check_shard_group (const Check *check)
         "subgroups nor a device mesh of them (ValueError, RuntimeError); a divisor of the %u GPUs "
         "of a node would do",
         ranks, group, per_node);
-  else if (per_node % group != 0 && group % per_node != 0)
-    note (check, blamed,
-          "fsdp.shard_group_size %u is neither a divisor nor a multiple of the %u GPUs of a node",
-          group, per_node);
 }
 
 /* A group size of reshard_after_forward; 1 and the whole group became words. */

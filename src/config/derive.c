@@ -113,14 +113,32 @@ derive_gpu (GpuConfig *gpu)
     gpu->flash1_efficiency = FLASH1_OF_FLASH2 * gpu->attention_efficiency;
 }
 
-static void
-derive_simulation (const GpuConfig *gpu, SimulationConfig *simulation)
+/* Groups that are neither whole nodes nor equal parts of one do not all lie on them alike. What is
+ * 0 here is a mistake that is told elsewhere. */
+static gboolean
+is_uneven (const Scenario *scenario)
 {
+  const FsdpConfig *fsdp = &scenario->fsdp;
+  const guint per_node = scenario->cluster.gpus_per_node;
+  const guint groups[] = { fsdp->shard_group_size, (guint)MAX (fsdp->reshard_after_forward, 1) };
+
+  for (guint i = 0; i < G_N_ELEMENTS (groups); i++)
+    if (groups[i] > 0 && per_node > 0 && groups[i] % per_node != 0 && per_node % groups[i] != 0)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+derive_simulation (Scenario *scenario)
+{
+  const GpuConfig *gpu = &scenario->gpu;
+  SimulationConfig *simulation = &scenario->simulation;
+
   if (simulation->compute_slowdown == AUTO_REAL)
     simulation->compute_slowdown
         = simulation->engine == ENGINE_ONE_PASS ? 0 : gpu->compute_slowdown;
   if (simulation->compute_jitter > 0 || simulation->gpu_spread > 0 || simulation->stragglers.n > 0
-      || simulation->degraded_links.n > 0 || simulation->late_hosts.n > 0)
+      || simulation->degraded_links.n > 0 || simulation->late_hosts.n > 0 || is_uneven (scenario))
     simulation->ranks = RANKS_ALL;
 }
 
@@ -143,6 +161,6 @@ derive (const Resolved *resolved, Scenario *scenario)
   derive_model (scenario);
   derive_groups (scenario);
   derive_gpu (&scenario->gpu);
-  derive_simulation (&scenario->gpu, &scenario->simulation);
+  derive_simulation (scenario);
   derive_cluster (&scenario->cluster);
 }

@@ -14,12 +14,12 @@ call_ranks_per_node (const GroupShape *shape)
 }
 
 /* How many of a node's NICs the group has. Beside its siblings each group has a
- * part that is as large as its part of the GPUs. Alone it still has no more than
- * those next to its GPUs, of which none is without one. */
+ * part that is as large as its part of the GPUs, on the node where that is smallest. Alone it still
+ * has no more than those next to its GPUs, of which none is without one. */
 static double
 nics_of_group (const ClusterConfig *cluster, const GroupShape *shape)
 {
-  guint ranks = call_ranks_per_node (shape);
+  guint ranks = shape->fewest > 0 ? shape->fewest : call_ranks_per_node (shape);
   double part = (double)cluster->nics_per_node * ranks / cluster->gpus_per_node;
 
   if (!shape->alone || cluster->nics_per_node >= cluster->gpus_per_node)

@@ -87,13 +87,30 @@ round_robin_shape (const ClusterConfig *cluster, guint ranks, guint stride)
                        .leaves = leaf_of (cluster, (nodes - 1) * apart) + 1 };
 }
 
+/* Ranks @first, @first + @stride, … to @last, several on a node: how many the node with the fewest
+ * has; 0 where that is their mean. */
+static guint
+fewest_on_a_node (guint gpus, guint first, guint last, guint stride, const GroupShape *shape)
+{
+  guint on_first = (gpus - 1 - first % gpus) / stride + 1;
+  guint on_last = last % gpus / stride + 1;
+  guint fewest = MIN (on_first, on_last);
+
+  if (shape->nodes == 1)
+    return 0;
+  if (shape->nodes > 2)
+    fewest = MIN (fewest, gpus / stride);
+  return fewest * shape->nodes == shape->ranks ? 0 : fewest;
+}
+
 GroupShape
 network_group_shape (const Network *network, guint first, guint ranks, guint stride)
 {
   const ClusterConfig *cluster = &network->cluster;
   guint gpus = cluster->gpus_per_node;
   guint first_node = first / gpus;
-  guint last_node = (first + (ranks - 1) * stride) / gpus;
+  guint last = first + (ranks - 1) * stride;
+  guint last_node = last / gpus;
   GroupShape shape = { .ranks = ranks };
 
   g_assert (ranks > 0 && (ranks == 1 || stride > 0));
@@ -101,6 +118,8 @@ network_group_shape (const Network *network, guint first, guint ranks, guint str
     return round_robin_shape (cluster, ranks, stride);
   /* Strides of a node and more put no two on one. */
   shape.nodes = stride >= gpus ? ranks : last_node - first_node + 1;
+  if (stride < gpus)
+    shape.fewest = fewest_on_a_node (gpus, first, last, MAX (stride, 1), &shape);
   shape.leaves = leaf_of (cluster, last_node) - leaf_of (cluster, first_node) + 1;
   return shape;
 }
@@ -118,7 +137,8 @@ network_node_of_rank (const Network *network, guint rank)
 guint
 network_groups_per_node (const Network *network, const GroupShape *shape)
 {
-  guint ranks_on_node = MAX (shape->ranks / MAX (shape->nodes, 1), 1);
+  guint ranks_on_node
+      = shape->fewest > 0 ? shape->fewest : MAX (shape->ranks / MAX (shape->nodes, 1), 1);
 
   return MAX (network->cluster.gpus_per_node / ranks_on_node, 1);
 }

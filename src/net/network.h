@@ -23,11 +23,12 @@ typedef enum
 const char *network_algorithm_name (NcclAlgorithm algorithm);
 const char *network_protocol_name (NcclProtocol protocol);
 
-/* The ranks of one communicator: how many, over how many nodes, spread evenly. */
+/* The ranks of one communicator: how many, over how many nodes. */
 typedef struct
 {
   guint ranks;
   guint nodes;
+  guint fewest; /* of them on one node; 0: they are spread evenly */
   guint leaves; /* leaf switches over those nodes; 0 where it does not matter */
   /* FALSE: the groups that share its nodes run the same collective at the same time,
    * so each has its share of the NICs, as in a training job. TRUE: it has them to

@@ -38,7 +38,8 @@ n_groups (const Pricing *pricing, guint communicator)
              : pricing->options->n_ranks / pricing->program->communicators[communicator].ranks;
 }
 
-/* Groups of one communicator have the shape of the one that spans most nodes. */
+/* Groups of one communicator have the shape of the one that spans most nodes, and of these has
+ * the fewest ranks on one of them. */
 static GroupShape
 widest_shape (const Network *network, const ProgramCommunicator *communicator, guint n_ranks)
 {
@@ -49,7 +50,9 @@ widest_shape (const Network *network, const ProgramCommunicator *communicator, g
       GroupShape shape = network_group_shape (
           network, group_first_rank (communicator->ranks, communicator->stride, group),
           communicator->ranks, communicator->stride);
-      if (shape.nodes > widest.nodes)
+      if (shape.nodes > widest.nodes
+          || (shape.nodes == widest.nodes && shape.fewest > 0
+              && (widest.fewest == 0 || shape.fewest < widest.fewest)))
         widest = shape;
     }
   return widest;
