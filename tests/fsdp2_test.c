@@ -76,6 +76,24 @@ compute_waits_for_the_scatter_before (void **state)
   assert_int_equal (long_one - short_one, 24100 * US);
 }
 
+/* The head's scatter of 40 ms begins with backward, on a communicator of its own. Block 31,
+ * gathered in 1.76, ends at 9.76 and, with one input, waits for it until 40; with six inputs five
+ * blocks more run beside it, and nothing waits: 30.24 less. */
+static void
+more_inputs_of_scatters_let_compute_run_on (void **state)
+{
+  (void)state;
+  Scenario scenario = fsdp2_scenario ();
+
+  scenario.fsdp.units = UNITS_EMBED_BLOCKS_HEAD;
+  scenario.fsdp.separate_reduce_scatter_group = TRUE;
+  scenario.timing.head_reduce_scatter = 40000 * US;
+  scenario.fsdp.reduce_scatter_input_buffers = 1;
+  SimTime one = step_time (&scenario);
+  scenario.fsdp.reduce_scatter_input_buffers = 6;
+  assert_int_equal (one - step_time (&scenario), 30240 * US);
+}
+
 /* With a communicator of its own, gathers do not stand behind scatters: max (8, 6, 6)
  * instead of 6 + 6. */
 static void
@@ -511,6 +529,7 @@ main (void)
     cmocka_unit_test (the_wrapper_adds_the_recompute),
     cmocka_unit_test (reentrant_outside_loses_its_prefetch_up_to_2_9),
     cmocka_unit_test (compute_waits_for_the_scatter_before),
+    cmocka_unit_test (more_inputs_of_scatters_let_compute_run_on),
     cmocka_unit_test (a_separate_communicator_frees_the_gathers),
     cmocka_unit_test (reentrant_outside_gathers_by_version),
     cmocka_unit_test (kept_parameters_are_gathered_once),

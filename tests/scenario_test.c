@@ -35,6 +35,7 @@ static const struct
   { "fsdp.forward_prefetch_depth", "0" },
   { "fsdp.backward_prefetch_depth", "0" },
   { "fsdp.separate_reduce_scatter_group", "false" },
+  { "fsdp.reduce_scatter_input_buffers", "1" },
   { "fsdp.units", "root_and_blocks" },
   { "fsdp.param_dtype", "bf16" },
   { "fsdp.reduce_dtype", "bf16" },

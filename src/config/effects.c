@@ -28,6 +28,7 @@ of_fsdp (KeyId key, const FsdpConfig *fsdp)
     case ID_fsdp_forward_prefetch_depth:
     case ID_fsdp_backward_prefetch_depth:
     case ID_fsdp_separate_reduce_scatter_group:
+    case ID_fsdp_reduce_scatter_input_buffers:
       return fsdp->api != API_FSDP2 ? without_api[fsdp->api] : NULL;
     case ID_fsdp_sharding_strategy:
     case ID_fsdp_units:

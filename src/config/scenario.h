@@ -240,6 +240,7 @@ typedef struct
   guint forward_prefetch_depth;    /* fsdp2: units listed explicitly; 0: none */
   guint backward_prefetch_depth;   /* fsdp2: the same; 0: the implicit prefetch of one */
   gboolean separate_reduce_scatter_group;
+  guint reduce_scatter_input_buffers; /* fsdp2 */
   UnitLayout units;
   Dtype param_dtype;
   Dtype reduce_dtype;

@@ -197,7 +197,7 @@ post_backward (Fsdp2 *fsdp, guint unit)
       fsdp2_keep_unsharded_grads (fsdp, unit);
       return;
     }
-  fsdp2_wait_for_scatter (fsdp);
+  fsdp2_wait_for_scatters (fsdp, runtime->writer->scenario->fsdp.reduce_scatter_input_buffers);
   fsdp2_reduce_grads (fsdp, unit);
 }
 
@@ -254,7 +254,7 @@ fsdp2_end_of_backward (Runtime *runtime)
 
   post_backward_above_frozen (fsdp);
   wait_for_reductions (fsdp);
-  fsdp2_wait_for_scatter (fsdp);
+  fsdp2_wait_for_scatters (fsdp, 0);
   for (guint i = 0; i < writer->units.n; i++)
     {
       Group *group = &fsdp->groups[i];
@@ -338,7 +338,6 @@ fsdp2_load (Runtime *runtime)
 
   add_streams (fsdp);
   add_communicators (fsdp);
-  fsdp->scattered = program_add_event (writer->program);
   for (guint i = 0; i < writer->units.n; i++)
     {
       const Unit *of = fsdp2_unit (fsdp, i);
@@ -347,6 +346,7 @@ fsdp2_load (Runtime *runtime)
       group->gathered = program_add_event (writer->program);
       group->copied_out = program_add_event (writer->program);
       group->resharded = program_add_event (writer->program);
+      group->scattered = program_add_event (writer->program);
       group->offloaded = program_add_event (writer->program);
       if (has_group (fsdp, i))
         writer_load_shard (writer, of);
@@ -362,6 +362,7 @@ fsdp2_free (Runtime *runtime)
     g_array_unref (fsdp->groups[i].post_forward_indices);
   g_free (fsdp->groups);
   g_array_unref (fsdp->post_forward_order);
+  g_array_unref (fsdp->scatters);
   g_free (fsdp);
 }
 
@@ -423,6 +424,7 @@ fsdp2_new (Writer *writer)
   fsdp->iteration_root = UNIT_INDEX_NONE;
   fsdp->parked = BUFFER_NONE;
   fsdp->post_forward_order = g_array_new (FALSE, FALSE, sizeof (guint));
+  fsdp->scatters = g_array_new (FALSE, FALSE, sizeof (guint));
   fsdp->groups = g_new0 (Group, writer->units.n);
   for (guint i = 0; i < writer->units.n; i++)
     group_init (fsdp, i);

@@ -38,8 +38,10 @@ typedef struct
   GArray *post_forward_indices; /* guint: a stack */
   BufferId gather_output, unsharded, post_forward_shard;
   BufferId parameter_grads, accumulated_grads, sharded_grad;
-  BufferId partial_grad; /* reduce-scattered, and not yet all-reduced */
-  EventId offloaded;     /* grad_offload_event */
+  EventId scattered;      /* of its reduce_scatter_state, */
+  BufferId scatter_input; /* which holds this */
+  BufferId partial_grad;  /* reduce-scattered, and not yet all-reduced */
+  EventId offloaded;      /* grad_offload_event */
   gboolean offload_pending;
   gboolean has_host_grad; /* the gradient that the CPU has */
 } Group;
@@ -61,9 +63,8 @@ typedef struct
   gboolean in_backward;
   BufferId parked; /* a gather's output (all_gather_state), or BUFFER_NONE, */
   EventId parked_copied_out;
-  EventId scattered;        /* event of reduce_scatter_state */
-  gboolean scatter_pending; /* reduce_scatter_state is set */
-  BufferId scatter_input;   /* … and holds this */
+  GArray
+      *scatters; /* guint: units whose reduce-scatters compute has yet to wait for, oldest first */
 } Fsdp2;
 
 static inline Fsdp2 *
@@ -93,8 +94,9 @@ void fsdp2_drop_mistargeted (Fsdp2 *fsdp, guint unit);
 void fsdp2_reduce_grads (Fsdp2 *fsdp, guint unit);
 /* Does this micro-batch, if it reduces, reduce over the replicas too? */
 gboolean fsdp2_all_reduces (const Fsdp2 *fsdp);
-/* Compute waits for the reduce-scatter before, whose input is then dropped. */
-void fsdp2_wait_for_scatter (Fsdp2 *fsdp);
+/* Compute waits for the oldest reduce-scatters, whose inputs are then dropped, until fewer than
+ * @n are left; for all of them where @n is 0. */
+void fsdp2_wait_for_scatters (Fsdp2 *fsdp, guint n);
 /* accumulate_unsharded_grad_if_needed: adds the new gradients to what earlier
  * micro-batches left. */
 void fsdp2_add_to_accumulated (Fsdp2 *fsdp, guint unit);

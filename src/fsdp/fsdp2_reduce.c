@@ -6,15 +6,18 @@
 #include "cost/offload.h"
 
 void
-fsdp2_wait_for_scatter (Fsdp2 *fsdp)
+fsdp2_wait_for_scatters (Fsdp2 *fsdp, guint n)
 {
   Writer *writer = fsdp->runtime.writer;
 
-  if (!fsdp->scatter_pending)
-    return;
-  program_stream_wait (writer->program, writer->compute, fsdp->scattered);
-  program_free_buffer (writer->program, fsdp->scatter_input, 0);
-  fsdp->scatter_pending = FALSE;
+  while (fsdp->scatters->len > 0 && fsdp->scatters->len >= n)
+    {
+      Group *group = &fsdp->groups[g_array_index (fsdp->scatters, guint, 0)];
+
+      program_stream_wait (writer->program, writer->compute, group->scattered);
+      program_free_buffer (writer->program, group->scatter_input, 0);
+      g_array_remove_index (fsdp->scatters, 0);
+    }
 }
 
 /* In fp16 before and after the reduction; a factor of 1 is no kernel. */
@@ -37,8 +40,8 @@ copy_in (Fsdp2 *fsdp, guint unit)
   guint from = accumulated ? fsdp->reduce_bytes : fsdp->param_bytes;
   BufferId *grads = accumulated ? &group->accumulated_grads : &group->parameter_grads;
 
-  fsdp->scatter_input = program_alloc (writer->program, writer->compute, MEMORY_COMM_BUFFERS,
-                                       elements * fsdp->reduce_bytes, of->label);
+  group->scatter_input = program_alloc (writer->program, writer->compute, MEMORY_COMM_BUFFERS,
+                                        elements * fsdp->reduce_bytes, of->label);
   writer_copy (writer, writer->compute, elements * (from + fsdp->reduce_bytes), of->label);
   program_free_buffer (writer->program, *grads, 0);
   *grads = BUFFER_NONE;
@@ -141,9 +144,10 @@ all_reduce (Fsdp2 *fsdp, const Unit *of)
 }
 
 static BufferId
-reduce_scatter (Fsdp2 *fsdp, const Unit *of)
+reduce_scatter (Fsdp2 *fsdp, guint unit)
 {
   Writer *writer = fsdp->runtime.writer;
+  const Unit *of = fsdp2_unit (fsdp, unit);
   gint64 elements = of->trained_shard * units_shard_ranks (writer->scenario);
   BufferId reduced = program_alloc (writer->program, fsdp->reduce_scatter,
                                     fsdp->low_reduction ? MEMORY_COMM_BUFFERS : MEMORY_GRADS,
@@ -158,8 +162,8 @@ reduce_scatter (Fsdp2 *fsdp, const Unit *of)
                                             .bytes = elements * fsdp->reduce_bytes,
                                             .given = of->reduce_scatter },
                        of->label);
-  program_record (writer->program, fsdp->scattered, fsdp->reduce_scatter);
-  fsdp->scatter_pending = TRUE;
+  program_record (writer->program, fsdp->groups[unit].scattered, fsdp->reduce_scatter);
+  g_array_append_val (fsdp->scatters, unit);
   return reduced;
 }
 
@@ -194,7 +198,7 @@ fsdp2_reduce_grads (Fsdp2 *fsdp, guint unit)
   copy_in (fsdp, unit);
   program_stream_wait_stream (fsdp->runtime.writer->program, fsdp->reduce_scatter,
                               fsdp->runtime.writer->compute);
-  BufferId reduced = reduce_scatter (fsdp, of);
+  BufferId reduced = reduce_scatter (fsdp, unit);
   add_partial (fsdp, of, group->partial_grad);
   group->partial_grad = BUFFER_NONE;
   if (fsdp->hybrid && !fsdp2_all_reduces (fsdp))
