@@ -53,9 +53,9 @@ static const MistakeCase names[] = {
   { "[variant a]\ngradient_accumulation_steps = 2\n",
     "s.ini:6:1: [variant a] gradient_accumulation_steps: expected section.key; here it is "
     "'training.grad_accum'" },
-  { "[fsdp]\nuse_orig_params = true\n",
-    "s.ini:6:1: [fsdp] use_orig_params: unknown key; nothing here stands for it, since GPUs do the "
-    "same with it and without it" },
+  { "[fsdp]\nsync_module_states = true\n", "s.ini:6:1: [fsdp] sync_module_states: unknown key; "
+                                           "nothing here stands for it, since it counts "
+                                           "before the first step alone" },
   { "[fsdp]\nreshard_after_foward = true\n",
     "s.ini:6:1: [fsdp] reshard_after_foward: unknown key; did you mean 'reshard_after_forward'?" },
   { "[timing]\nfoward = 4ms\n",
@@ -176,10 +176,13 @@ static const MistakeCase values[] = {
   { "[activation_checkpointing]\nselect = every:0\n",
     "s.ini:6:10: [activation_checkpointing] select: '0' is out of range" },
   { "[training]\ntrainable = none\n",
-    "s.ini:6:13: [training] trainable: unknown value 'none'; one of all, head, last:K" },
+    "s.ini:6:13: [training] trainable: unknown value 'none'; one of all, lora, head, last:K" },
   { "[training]\ntrainable = last:K\n",
     "s.ini:6:13: [training] trainable: expected a number for K, such as last:2" },
   { "[training]\ntrainable = last:0\n", "s.ini:6:13: [training] trainable: '0' is out of range" },
+  { "[training]\nlora_targets = w_proj\n",
+    "s.ini:6:16: [training] lora_targets: unknown module 'w_proj'; did you mean 'q_proj'?" },
+  { "[training]\nlora_rank = 0\n", "s.ini:6:13: [training] lora_rank: '0' is out of range" },
   { "[training]\ntrainable = last:2.5\n", "s.ini:6:13: [training] trainable: " },
   { "[timing]\nforward = 4\n",
     "s.ini:6:11: [timing] forward: no unit; expected a time such as 4ms (ps, ns, us, ms" },
@@ -264,6 +267,23 @@ static const MistakeCase contradictions[] = {
     "s.ini:9:17: [activation_checkpointing] use_reentrant: below the blocks that are trained "
     "nothing "
     "needs a gradient" },
+  { "[training]\ntrainable = lora\n[variant a]\nmodel.experts = 8\nmodel.experts_per_token = 2\n",
+    "s.ini:8:17: [model] experts: trainable = lora is modelled for attention and a feed-forward of "
+    "linear layers, not for experts" },
+  { "[training]\ntrainable = lora\nlora_targets = gate_proj\n[variant a]\nmodel.gated_ffn = "
+    "false\n",
+    "s.ini:9:19: [model] gated_ffn: no block of this model has any of lora_targets" },
+  { "[training]\ntrainable = lora\nlora_rank = 65\n",
+    "s.ini:7:13: [training] lora_rank: lora_rank 65 is over the 16 rows or columns" },
+  { "[training]\ntrainable = lora\nmatmul_dtype = fp8_rowwise\n",
+    "s.ini:7:16: [training] matmul_dtype: trainable = lora with fp8 matmuls is not modelled" },
+  { "[training]\ntrainable = lora\n[fsdp]\napi = fsdp2\nall_gather_dtype = fp8\n",
+    "s.ini:9:20: [fsdp] all_gather_dtype: adapters are not gathered in fp8" },
+  { "[training]\ntrainable = lora\n[activation_checkpointing]\nmethod = "
+    "apply_activation_checkpointing\nselect = op\n",
+    "s.ini:9:10: [activation_checkpointing] select: select = op keeps every second matmul" },
+  { "[training]\ntrainable = lora\n[fsdp]\napi = fsdp2\nunits = attention_and_mlp\n",
+    "s.ini:9:9: [fsdp] units: units of attention and MLP are not modelled" },
   { "[variant a]\nmodel.heads = 9\nmodel.hidden = 63\n",
     "s.ini:6:15: [model] heads: 9 heads are not a multiple of 2 kv_heads" },
   { "[variant a]\nmodel.hidden = 65\n",
@@ -317,6 +337,9 @@ keys_without_effect_are_no_mistake (void **state)
     "nics_per_node = 0\n",
     "[timing]\nhead_all_gather = 1ms\n",
     "[training]\ntrainable = last:2\n[activation_checkpointing]\nuse_reentrant = true\n",
+    "[training]\nlora_rank = 60000\nlora_targets = all-linear\n",
+    ("[training]\ntrainable = lora\n[activation_checkpointing]\nmethod = torch.utils.checkpoint\n"
+     "use_reentrant = true\n"),
   };
 
   (void)state;

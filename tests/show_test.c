@@ -150,6 +150,7 @@ keys_without_effect_say_so (void **state)
 {
   g_autoptr (ScenarioFile) fsdp1 = fixture_load (TINY, NULL);
   g_autoptr (ScenarioFile) fsdp2 = fixture_load (TINY "[fsdp]\napi = fsdp2\n", NULL);
+  g_autoptr (ScenarioFile) lora = fixture_load (TINY "[training]\ntrainable = lora\n", NULL);
   g_autoptr (ScenarioFile) both
       = fixture_load (TINY "[variant a]\n[variant b]\nfsdp.api = fsdp2\n", NULL);
 
@@ -160,6 +161,14 @@ keys_without_effect_say_so (void **state)
                 "reshard_after_backward = true # default; no effect with fsdp1");
   assert_shown (fsdp1, "fsdp", "forward_prefetch_depth",
                 "forward_prefetch_depth = 0 # default; no effect with fsdp1");
+  assert_shown (fsdp1, "fsdp", "use_orig_params",
+                "use_orig_params = true # default; no effect without training.trainable = lora");
+  assert_shown (lora, "fsdp", "use_orig_params", "use_orig_params = true # default");
+  assert_shown (fsdp2, "fsdp", "use_orig_params",
+                "use_orig_params = true # default; no effect with fsdp2");
+  assert_shown (fsdp1, "training", "lora_rank",
+                "lora_rank = 8 # default; no effect without training.trainable = lora");
+  assert_shown (lora, "training", "lora_targets", "lora_targets = q_proj v_proj # default");
   assert_shown (fsdp1, "fsdp", "limit_all_gathers", "limit_all_gathers = true # default");
   assert_shown (fsdp2, "fsdp", "limit_all_gathers",
                 "limit_all_gathers = true # default; no effect with fsdp2");

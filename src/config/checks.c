@@ -2,6 +2,8 @@
 
 #include "config/checks.h"
 
+#include "config/lora.h"
+
 #include <string.h>
 
 typedef struct
@@ -206,7 +208,7 @@ check_trainable (const Check *check)
       = BLAME (check, ID_training_trainable, ID_activation_checkpointing_method,
                ID_activation_checkpointing_use_reentrant);
 
-  if (scenario_trains_all (scenario))
+  if (scenario->training.trainable != TRAINABLE_LAST)
     return;
   if (count != NULL && scenario->training.trained_blocks > scenario->model.layers)
     note (check, count, "trainable names the last %u of %u blocks; last:%u would do",
@@ -220,6 +222,103 @@ check_trainable (const Check *check)
           "below the blocks that are trained nothing needs a gradient, and the reentrant "
           "checkpoint then gives none (\"None of the inputs have requires_grad=True. Gradients "
           "will be None\"); use_reentrant = false would do");
+}
+
+/* ---- adapters ---- */
+
+/* Has each kind of block plain linear layers alone? */
+static gboolean
+is_adaptable (const ModelConfig *model)
+{
+  for (guint i = 0; i < MAX (model->n_kinds, 1); i++)
+    {
+      const ModelConfig *kind = model_kind (model, i);
+
+      if (kind->experts > 0 || kind->kv_lora_rank > 0 || kind->extra_matmul_parameters > 0)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* The shortest side of a matrix that has adapters; 0: none has. */
+static guint
+shortest_side (const Scenario *scenario)
+{
+  const ModelConfig *model = &scenario->model;
+  guint shortest = 0;
+
+  for (guint i = 0; i < MAX (model->n_kinds, 1); i++)
+    {
+      LoraMatrix matrices[LORA_MOST_MATRICES];
+      guint n
+          = lora_list_matrices (model_kind (model, i), scenario->training.lora_targets, matrices);
+
+      for (guint k = 0; k < n; k++)
+        {
+          guint side = MIN (matrices[k].in, matrices[k].out);
+
+          shortest = shortest == 0 ? side : MIN (shortest, side);
+        }
+    }
+  return shortest;
+}
+
+static void
+check_adapted_model (const Check *check)
+{
+  const Scenario *scenario = check->scenario;
+  const guint side = shortest_side (scenario);
+  const Setting *model = BLAME (check, ID_training_trainable, ID_model_experts,
+                                ID_model_kv_lora_rank, ID_model_extra_matmul_parameters);
+  const Setting *targets = BLAME (check, ID_training_lora_targets, ID_training_trainable,
+                                  ID_model_gated_ffn, ID_model_heads, ID_model_ffn_hidden);
+  const Setting *rank = BLAME (check, ID_training_lora_rank, ID_training_trainable,
+                               ID_training_lora_targets, ID_model_hidden);
+
+  if (model != NULL && !is_adaptable (&scenario->model))
+    note (check, model,
+          "trainable = lora is modelled for attention and a feed-forward of linear layers, not for "
+          "experts, latents or extra_matmul_parameters; trainable = all would do");
+  else if (targets != NULL && side == 0)
+    note (check, targets, "no block of this model has any of lora_targets; all-linear would do");
+  else if (rank != NULL && side != 0 && scenario->training.lora_rank > side)
+    note (check, rank,
+          "lora_rank %u is over the %u rows or columns of a matrix of lora_targets, which has no "
+          "higher rank itself; at most %u would do",
+          scenario->training.lora_rank, side, side);
+}
+
+/* Where adapters are not modelled, and why. */
+static void
+check_adapters (const Check *check)
+{
+  const Scenario *scenario = check->scenario;
+  const FsdpConfig *fsdp = &scenario->fsdp;
+  const CheckpointConfig *checkpoint = &scenario->checkpoint;
+  const Setting *matmul = BLAME (check, ID_training_trainable, ID_training_matmul_dtype);
+  const Setting *gather = BLAME (check, ID_training_trainable, ID_fsdp_all_gather_dtype);
+  const Setting *select = BLAME (check, ID_training_trainable, ID_activation_checkpointing_select,
+                                 ID_activation_checkpointing_method);
+  const Setting *layout = BLAME (check, ID_training_trainable, ID_fsdp_units, ID_fsdp_api);
+
+  if (!scenario_trains_adapters (scenario))
+    return;
+  check_adapted_model (check);
+  if (matmul != NULL && scenario->training.matmul_dtype != MATMUL_PARAM_DTYPE)
+    note (check, matmul,
+          "trainable = lora with fp8 matmuls is not modelled; matmul_dtype = param_dtype would do");
+  else if (gather != NULL && fsdp->api == API_FSDP2 && fsdp->all_gather_dtype == GATHER_FP8)
+    note (check, gather,
+          "adapters are not gathered in fp8 as the frozen weights would be, which is not modelled; "
+          "all_gather_dtype = param_dtype would do");
+  if (select != NULL && checkpoint->method != CHECKPOINT_NONE && checkpoint->select_op)
+    note (check, select,
+          "select = op keeps every second matmul, and adapters' would count among them: not "
+          "modelled with trainable = lora; select = all would do");
+  if (layout != NULL && fsdp->api != API_DDP && fsdp->units == UNITS_ATTENTION_AND_MLP)
+    note (check, layout,
+          "units of attention and MLP are not modelled with trainable = lora; units = "
+          "root_and_blocks would do");
 }
 
 static void
@@ -331,6 +430,7 @@ check_scenario (const Resolved *resolved, const Scenario *scenario, Problems *pr
   check_select (&check);
   check_checkpoint_offload (&check);
   check_trainable (&check);
+  check_adapters (&check);
   check_micro_batch (&check);
   check_fp8 (&check);
   check_engine (&check);

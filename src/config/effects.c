@@ -208,6 +208,23 @@ of_simulation (KeyId key, const Scenario *scenario)
     }
 }
 
+gboolean
+effect_is_of_adapters (KeyId key)
+{
+  return key == ID_training_lora_rank || key == ID_training_lora_targets
+         || key == ID_fsdp_use_orig_params;
+}
+
+static const char *
+of_adapters (KeyId key, const Scenario *scenario)
+{
+  if (!effect_is_of_adapters (key))
+    return NULL;
+  if (key == ID_fsdp_use_orig_params && scenario->fsdp.api != API_FSDP1)
+    return without_api[scenario->fsdp.api];
+  return scenario_trains_adapters (scenario) ? NULL : "no effect without training.trainable = lora";
+}
+
 static const char *
 of_reliability (KeyId key, const ReliabilityConfig *reliability)
 {
@@ -237,6 +254,8 @@ effect_absent (KeyId key, const Scenario *scenario)
     reason = of_offload (key, scenario);
   if (reason == NULL)
     reason = of_simulation (key, scenario);
+  if (reason == NULL)
+    reason = of_adapters (key, scenario);
   if (reason == NULL)
     reason = of_reliability (key, &scenario->reliability);
   return reason;

@@ -5,3 +5,6 @@
 
 /* Why @key changes nothing in @scenario, such as "no effect with fsdp2"; NULL where it may. */
 const char *effect_absent (KeyId key, const Scenario *scenario);
+
+/* Does the key count only where adapters are trained? */
+gboolean effect_is_of_adapters (KeyId key);

@@ -17,6 +17,7 @@ typedef enum
   KEY_TORCH,       /* fsdp.torch */
   KEY_RESHARD,     /* fsdp.reshard_after_forward */
   KEY_TRAINABLE,   /* training.trainable */
+  KEY_LORA,        /* training.lora_targets; guint, lora.h */
   KEY_SELECT,      /* activation_checkpointing.select */
   KEY_NUMBERED,    /* NumberedList */
   KEY_BLOCK_KINDS, /* model.block_kinds; char *, block_kinds.h */

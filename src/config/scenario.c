@@ -4,6 +4,7 @@
 #include "config/checks.h"
 #include "config/data.h"
 #include "config/derive.h"
+#include "config/effects.h"
 #include "config/show.h"
 #include "config/suggest.h"
 #include "config/text_file.h"
@@ -144,8 +145,17 @@ read_variants (ScenarioFile *file, Problems *problems)
   check_swept_sources (file, problems);
 }
 
-/* Every figure of every variant in the table's order, and the variants' names;
- * what only says what something is called is left out. */
+/* What only says what something is called does not count. Keys of adapters do where there are some,
+ * so that all other scenarios have the hash that they had before these keys. */
+static gboolean
+is_hashed (const KeyInfo *key, const Scenario *scenario)
+{
+  if (key->type == KEY_TEXT)
+    return FALSE;
+  return scenario_trains_adapters (scenario) || !effect_is_of_adapters (keys_id (key));
+}
+
+/* Every figure of every variant in the table's order, and the variants' names. */
 static char *
 hash (const ScenarioFile *file)
 {
@@ -160,7 +170,7 @@ hash (const ScenarioFile *file)
 
       g_string_append_printf (text, "variant %s\n", scenario->variant);
       for (guint k = 0; k < n_keys; k++)
-        if (keys[k].type != KEY_TEXT)
+        if (is_hashed (&keys[k], scenario))
           {
             g_autofree char *value = value_canonical (&keys[k], scenario);
 

@@ -71,6 +71,13 @@ model_has_feed_forward (const ModelConfig *kind)
   return kind->ffn_hidden > 0;
 }
 
+/* Does one matrix make queries, keys and values, as in the GPT family? */
+static inline gboolean
+model_has_one_qkv (const ModelConfig *kind)
+{
+  return kind->norm != NORM_RMSNORM;
+}
+
 /* Norms of a block over its width. */
 static inline guint
 model_norms_of_block (const ModelConfig *kind)
@@ -204,7 +211,8 @@ typedef struct
 typedef enum
 {
   TRAINABLE_ALL,
-  TRAINABLE_LAST /* some of the last blocks, final norm and head */
+  TRAINABLE_LAST, /* some of the last blocks, final norm and head */
+  TRAINABLE_LORA  /* adapters beside linear layers of all blocks */
 } Trainable;
 
 typedef struct
@@ -219,6 +227,8 @@ typedef struct
   Optimizer optimizer;
   Trainable trainable;
   guint trained_blocks; /* TRAINABLE_LAST: the last so many */
+  guint lora_rank;
+  guint lora_targets; /* set of LoraTarget (config/lora.h) */
 } TrainingConfig;
 
 #define RESHARD_AUTO         (-1)
@@ -234,6 +244,7 @@ typedef struct
   guint shard_group_size; /* ranks; what auto stands for is filled in */
   BackwardPrefetch backward_prefetch;
   gboolean forward_prefetch;
+  gboolean use_orig_params;
   gboolean limit_all_gathers;
   gint reshard_after_forward;      /* RESHARD_…, or a group size */
   gboolean reshard_after_backward; /* fsdp2 */
@@ -360,12 +371,35 @@ scenario_trains_all (const Scenario *scenario)
   return scenario->training.trainable == TRAINABLE_ALL;
 }
 
-/* A block that is not trained lies below all that is, and so has no backward. */
+static inline gboolean
+scenario_trains_adapters (const Scenario *scenario)
+{
+  return scenario->training.trainable == TRAINABLE_LORA;
+}
+
+/* Or its adapters. A block that is not trained lies below all that is, and so has no backward. */
 static inline gboolean
 scenario_trains_block (const Scenario *scenario, guint block)
 {
-  return scenario_trains_all (scenario)
+  return scenario->training.trainable != TRAINABLE_LAST
          || (guint64)block + scenario->training.trained_blocks >= scenario->model.layers;
+}
+
+/* Are no gradients of frozen weights computed beside adapters? FSDP1 lays both into one flat
+ * parameter, whose views all have gradients. */
+static inline gboolean
+scenario_spares_frozen (const Scenario *scenario)
+{
+  return scenario_trains_adapters (scenario) && scenario->fsdp.api != API_FSDP1;
+}
+
+/* PEFT lets the embedding's output need a gradient where activations are checkpointed
+ * (enable_input_require_grads). */
+static inline gboolean
+scenario_embedding_needs_gradient (const Scenario *scenario)
+{
+  return scenario_trains_all (scenario)
+         || (scenario_trains_adapters (scenario) && scenario->checkpoint.method != CHECKPOINT_NONE);
 }
 
 /* A scenario file with its variants, in the file's order. */

@@ -3,6 +3,7 @@
 #include "config/value.h"
 
 #include "config/block_kinds.h"
+#include "config/lora.h"
 #include "config/numbered_list.h"
 #include "config/suggest.h"
 
@@ -228,13 +229,15 @@ store_select (const KeyInfo *key, const char *text, Scenario *scenario, GError *
 static gboolean
 store_trainable (const KeyInfo *key, const char *text, Scenario *scenario, GError **error)
 {
-  static const char *const words[] = { "all", "head", "last:K", NULL };
+  static const char *const words[] = { "all", "lora", "head", "last:K", NULL };
+  static const Trainable values[]
+      = { TRAINABLE_ALL, TRAINABLE_LORA, TRAINABLE_LAST, TRAINABLE_LAST };
   gint64 last = 0;
   const int word = find_word_or_number (key, text, words, &last, error);
 
   if (word < 0)
     return FALSE;
-  scenario->training.trainable = word == 0 ? TRAINABLE_ALL : TRAINABLE_LAST;
+  scenario->training.trainable = values[word];
   scenario->training.trained_blocks = (guint)last;
   return TRUE;
 }
@@ -275,6 +278,8 @@ value_store (const KeyInfo *key, const char *text, Scenario *scenario, GError **
       return store_reshard (key, text, scenario, error);
     case KEY_TRAINABLE:
       return store_trainable (key, text, scenario, error);
+    case KEY_LORA:
+      return lora_targets_parse (text, &MEMBER (guint, scenario, key), error);
     case KEY_SELECT:
       return store_select (key, text, scenario, error);
     case KEY_NUMBERED:
@@ -319,9 +324,11 @@ value_canonical (const KeyInfo *key, const Scenario *scenario)
       memcpy (&word, G_STRUCT_MEMBER_P (scenario, key->offset), sizeof word);
       return g_strdup (key->words[word]);
     case KEY_TRAINABLE:
-      return scenario_trains_all (scenario)
-                 ? g_strdup ("all")
-                 : g_strdup_printf ("last:%u", scenario->training.trained_blocks);
+      if (scenario->training.trainable == TRAINABLE_LAST)
+        return g_strdup_printf ("last:%u", scenario->training.trained_blocks);
+      return g_strdup (scenario_trains_all (scenario) ? "all" : "lora");
+    case KEY_LORA:
+      return lora_targets_format (MEMBER (guint, scenario, key));
     case KEY_SELECT:
       return g_strdup_printf ("%u%s%s", scenario->checkpoint.every,
                               scenario->checkpoint.select_op ? " op" : "",

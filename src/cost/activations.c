@@ -2,6 +2,7 @@
 
 #include "cost/activations.h"
 
+#include "cost/adapters.h"
 #include "cost/moe.h"
 
 #define LARGEST_BYTES 4e18 /* just under what 64 bits hold */
@@ -16,16 +17,34 @@ round_to_bytes (double bytes)
 
 /* A token's. RMSNorm: the input in fp32, the reciprocal root, the scaled input
  * (for the weight's gradient), the output (for the next matmul's). LayerNorm:
- * input, mean, reciprocal deviation, output. */
+ * input, mean, reciprocal deviation, output. What is for weights' gradients alone goes where
+ * the weights are frozen: the scaled input, and without @feeds_gradient the output, as no matrix
+ * behind it has a gradient. */
 static double
-norm_saved (const Workload *work)
+norm_saved (const Workload *work, gboolean feeds_gradient)
 {
+  guint n_outputs = feeds_gradient ? 1 : 0;
+  guint n_scaled = work->frozen ? 0 : 1;
+
   /* Compiled, the backward makes all else again from input and reciprocal root. */
   if (work->software->compile)
     return work->hidden * work->element + FP32;
   if (work->model->norm == NORM_RMSNORM)
-    return work->hidden * (FP32 + 2 * work->element) + FP32;
-  return work->hidden * 2 * work->element + 2 * FP32;
+    return work->hidden * (FP32 + (n_scaled + n_outputs) * work->element) + FP32;
+  return work->hidden * (1 + n_outputs) * work->element + 2 * FP32;
+}
+
+/* Of all norms of a block. Of frozen ones an output is kept that queries, keys and values, or gate
+ * and up, have adapters for. */
+static double
+norms_saved (const Workload *work)
+{
+  guint n = model_norms_of_block (work->model);
+  guint n_fed = (guint)adapters_beside (work, LORA_QKV)
+                + (guint)adapters_beside (work, LORA_GATE | LORA_UP);
+  guint n_outputs = work->frozen ? MIN (n_fed, n) : n;
+
+  return n_outputs * norm_saved (work, TRUE) + (n - n_outputs) * norm_saved (work, FALSE);
 }
 
 /* Queries, keys and values as attention takes them, its output, the logarithm of
@@ -45,8 +64,8 @@ attention_saved (const Workload *work)
   return saved + FP32 * model->heads;
 }
 
-/* Gated: gate, its SiLU, up, their product. Else: GELU's input and output. Compiled, what the
- * activation function makes is made again. */
+/* Gated: gate, its SiLU, up, their product. Else: GELU's input and output. The last of them is for
+ * the gradient of down. Compiled, what the activation function makes is made again. */
 static double
 feed_forward_saved (const Workload *work)
 {
@@ -54,6 +73,8 @@ feed_forward_saved (const Workload *work)
     return moe_saved (work);
   if (work->software->compile)
     return work->element * work->ffn * (work->model->gated_ffn ? 2 : 1);
+  if (work->frozen && !adapters_beside (work, LORA_DOWN))
+    return work->element * work->ffn * (work->model->gated_ffn ? 3 : 1);
   return work->element * work->ffn * (work->model->gated_ffn ? 4 : 2);
 }
 
@@ -82,8 +103,8 @@ extra_saved (const Workload *work)
 void
 activations_measure_block (const Workload *work, BlockCost *cost)
 {
-  double block = model_norms_of_block (work->model) * norm_saved (work) + attention_saved (work)
-                 + feed_forward_saved (work) + extra_saved (work);
+  double block = norms_saved (work) + attention_saved (work) + feed_forward_saved (work)
+                 + extra_saved (work) + adapters_saved (work, ~0u);
 
   cost->saved_bytes = round_to_bytes (work->tokens * block);
   cost->input_bytes = round_to_bytes (work->tokens * work->hidden * work->element);
@@ -113,7 +134,7 @@ activations_measure_pieces (const Workload *work, BlockCost *cost)
 {
   const ModelConfig *model = work->model;
   double tensor = work->tokens * work->hidden * work->element;
-  double norm = work->tokens * norm_saved (work) - tensor;
+  double norm = work->tokens * norm_saved (work, TRUE) - tensor;
   guint n_children = model_norms_of_block (model) + (guint)model_has_mixer (model)
                      + (guint)model_has_feed_forward (model);
 
@@ -122,9 +143,12 @@ activations_measure_pieces (const Workload *work, BlockCost *cost)
     if (has_norm_piece (model, i))
       cost->pieces[i].saved_bytes = round_to_bytes (norm);
   cost->pieces[PIECE_INSIDE].saved_bytes
-      = round_to_bytes (work->tokens * (attention_saved (work) + extra_saved (work)));
-  cost->pieces[PIECE_SECOND_HALF + PIECE_INSIDE].saved_bytes
-      = round_to_bytes (work->tokens * feed_forward_saved (work));
+      = round_to_bytes (work->tokens
+                        * (attention_saved (work) + extra_saved (work)
+                           + adapters_saved (work, LORA_QKV | LORA_OUTPUT)));
+  cost->pieces[PIECE_SECOND_HALF + PIECE_INSIDE].saved_bytes = round_to_bytes (
+      work->tokens
+      * (feed_forward_saved (work) + adapters_saved (work, LORA_GATE | LORA_UP | LORA_DOWN)));
 }
 
 /* ---- final norm, head and loss ---- */
@@ -225,7 +249,7 @@ void
 activations_measure_head (const Workload *work, StepCost *cost)
 {
   double logits = work->tokens * work->model->vocab;
-  gint64 norm = round_to_bytes (work->tokens * norm_saved (work));
+  gint64 norm = round_to_bytes (work->tokens * norm_saved (work, !work->frozen));
   gint64 logits_bytes = round_to_bytes (logits * work->element);
   gint64 fp32_bytes = round_to_bytes (logits * FP32);
 

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "cost/adapters.h"
 #include "cost/latent.h"
 #include "cost/linear.h"
 #include "cost/passes.h"
@@ -22,7 +23,7 @@ attention_overhead (const Scenario *scenario)
 static gboolean
 is_llama_like (const Workload *work)
 {
-  return work->model->norm == NORM_RMSNORM;
+  return !model_has_one_qkv (work->model);
 }
 
 static void
@@ -164,17 +165,36 @@ projected_values (const Workload *work)
 }
 
 static void
+add_projection_forward (GArray *kernels, const Workload *work, const char *name, guint target,
+                        double in, double out)
+{
+  linear_add_forward (kernels, work, name, in, out);
+  adapters_add_forward (kernels, work, target, in, out);
+}
+
+static void
+add_projection_backward (GArray *kernels, const Workload *work, const char *name, guint target,
+                         double in, double out)
+{
+  linear_add_backward (kernels, work, name, in, out,
+                       work->model->attention_bias != ATTENTION_BIAS_NONE);
+  adapters_add_backward (kernels, work, target, in, out);
+}
+
+static void
 add_projections_forward (GArray *kernels, const Workload *work)
 {
   if (!is_llama_like (work))
-    linear_add_forward (kernels, work, "attention.qkv", work->hidden,
-                        work->queries + work->keys + projected_values (work));
+    add_projection_forward (kernels, work, "attention.qkv", LORA_QKV, work->hidden,
+                            work->queries + work->keys + projected_values (work));
   else
     {
-      linear_add_forward (kernels, work, "attention.query", work->hidden, work->queries);
-      linear_add_forward (kernels, work, "attention.key", work->hidden, work->keys);
+      add_projection_forward (kernels, work, "attention.query", LORA_QUERY, work->hidden,
+                              work->queries);
+      add_projection_forward (kernels, work, "attention.key", LORA_KEY, work->hidden, work->keys);
       if (!work->model->keys_as_values)
-        linear_add_forward (kernels, work, "attention.value", work->hidden, work->values);
+        add_projection_forward (kernels, work, "attention.value", LORA_VALUE, work->hidden,
+                                work->values);
     }
   add_qk_norm_forward (kernels, work);
   add_rotary (kernels, work);
@@ -194,27 +214,28 @@ attention_add_forward (GArray *kernels, const Workload *work)
   else
     add_flash_forward (kernels, work);
   linear_add_quantization (kernels, work, work->tokens * work->outputs);
-  linear_add_forward (kernels, work, "attention.output", work->outputs, work->hidden);
+  add_projection_forward (kernels, work, "attention.output", LORA_OUTPUT, work->outputs,
+                          work->hidden);
 }
 
 static void
 add_projections_backward (GArray *kernels, const Workload *work)
 {
-  gboolean bias = work->model->attention_bias != ATTENTION_BIAS_NONE;
-
   add_rotary (kernels, work);
   add_qk_norm_backward (kernels, work);
   linear_add_quantization (kernels, work, work->tokens * work->hidden);
   if (!is_llama_like (work))
     {
-      linear_add_backward (kernels, work, "attention.qkv", work->hidden,
-                           work->queries + work->keys + projected_values (work), bias);
+      add_projection_backward (kernels, work, "attention.qkv", LORA_QKV, work->hidden,
+                               work->queries + work->keys + projected_values (work));
       return;
     }
   if (!work->model->keys_as_values)
-    linear_add_backward (kernels, work, "attention.value", work->hidden, work->values, bias);
-  linear_add_backward (kernels, work, "attention.key", work->hidden, work->keys, bias);
-  linear_add_backward (kernels, work, "attention.query", work->hidden, work->queries, bias);
+    add_projection_backward (kernels, work, "attention.value", LORA_VALUE, work->hidden,
+                             work->values);
+  add_projection_backward (kernels, work, "attention.key", LORA_KEY, work->hidden, work->keys);
+  add_projection_backward (kernels, work, "attention.query", LORA_QUERY, work->hidden,
+                           work->queries);
   /* all three lead back to the norm */
   passes_add (kernels, work, CHAIN_ADD, work->tokens * work->hidden);
   passes_add (kernels, work, CHAIN_ADD, work->tokens * work->hidden);
@@ -225,6 +246,7 @@ attention_add_backward (GArray *kernels, const Workload *work)
 {
   linear_add_backward (kernels, work, "attention.output", work->outputs, work->hidden,
                        work->model->attention_bias == ATTENTION_BIAS_ALL);
+  adapters_add_backward (kernels, work, LORA_OUTPUT, work->outputs, work->hidden);
   linear_add_quantization (kernels, work, work->tokens * work->outputs);
   if (work->software->attention == ATTENTION_EAGER)
     add_eager_backward (kernels, work);

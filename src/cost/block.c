@@ -2,6 +2,7 @@
 
 #include "cost/block.h"
 
+#include "cost/adapters.h"
 #include "cost/attention.h"
 #include "cost/feed_forward.h"
 #include "cost/linear.h"
@@ -199,8 +200,10 @@ block_sums_at_end (const ModelConfig *model)
 /* The last matmul and the sums behind it. A norm behind it saves its input, and
  * experts' outputs are saved for the gradients of their weights. */
 guint
-block_kernels_after_last_saved (const ModelConfig *model)
+block_kernels_after_last_saved (const Workload *work)
 {
+  const ModelConfig *model = work->model;
+  const guint last = model_has_feed_forward (model) ? LORA_DOWN : LORA_OUTPUT;
   guint n_sums = block_sums_at_end (model);
 
   if (!model_has_mixer (model) && !model_has_feed_forward (model))
@@ -209,5 +212,6 @@ block_kernels_after_last_saved (const ModelConfig *model)
     return n_sums;
   if (model->experts > 0 && model->shared_ffn_hidden > 0)
     return n_sums + 2; /* down, and the sum with the routed experts */
-  return n_sums + 1;   /* down, or the weighted sum */
+  /* down, or the weighted sum */
+  return n_sums + 1 + adapters_kernels_after_last_saved (work, last);
 }

@@ -6,8 +6,8 @@
 #include "cost/workload.h"
 
 /* How many kernels at the end of the forward make nothing that the backward
- * needs: the last matmul and the residual's sum. */
-guint block_kernels_after_last_saved (const ModelConfig *model);
+ * needs: the last matmul, what its adapters make of it, and the residual's sum. */
+guint block_kernels_after_last_saved (const Workload *work);
 /* … and how many of these are the residuals' sums. */
 guint block_sums_at_end (const ModelConfig *model);
 

@@ -26,6 +26,8 @@ linear_add_backward (GArray *kernels, const Workload *work, const char *name, do
   linear_add_quantization (kernels, work, work->tokens * out);
   linear_add_quantization (kernels, work, in * out);
   kernels_add_matmul (kernels, work->matmul, name, work->tokens, in, out, work->element);
+  if (work->frozen)
+    return;
   kernels_add_matmul (kernels, work->matmul, name, out, in, work->tokens, work->element);
   if (bias)
     kernels_add_pass (kernels, name, work->tokens * out * work->element);

@@ -8,7 +8,7 @@ void linear_add_forward (GArray *kernels, const Workload *work, const char *name
                          double out);
 
 /* Two matmuls, for the input's gradient and for the weight's, and a sum over the
- * tokens for the bias's. */
+ * tokens for the bias's. Of frozen weights the first alone. */
 void linear_add_backward (GArray *kernels, const Workload *work, const char *name, double in,
                           double out, gboolean bias);
 

@@ -4,6 +4,14 @@
 
 #include "cost/kernels.h"
 
+/* When a kernel is needed at all. */
+typedef enum
+{
+  ALWAYS,
+  WITH_CASTS,          /* where the dtype of the parameters is not fp32 */
+  WITH_WEIGHT_GRADIENT /* where the norm's weight is not frozen */
+} Need;
+
 /* One kernel: bytes that it moves for each element of its chain. Kernels over
  * one number a token have 0 and cost their launch only. */
 typedef struct
@@ -11,86 +19,94 @@ typedef struct
   const char *name;
   guint fp32_bytes; /* of operands in fp32 */
   guint operands;   /* in the dtype of the parameters */
-  gboolean cast;    /* needed only where that dtype is not fp32 */
+  Need need;
 } Pass;
 
 /* y = weight * cast (x32 * rsqrt (mean (x32^2) + eps)), x32 = cast (x). */
 static const Pass rmsnorm_forward[] = {
-  { "norm.cast_in", 4, 1, TRUE },  { "norm.square", 8, 0, FALSE },
-  { "norm.mean", 4, 0, FALSE },    { "norm.add_epsilon", 0, 0, FALSE },
-  { "norm.rsqrt", 0, 0, FALSE },   { "norm.scale", 8, 0, FALSE },
-  { "norm.cast_out", 4, 1, TRUE }, { "norm.weight", 0, 2, FALSE },
+  { "norm.cast_in", 4, 1, WITH_CASTS },  { "norm.square", 8, 0, ALWAYS },
+  { "norm.mean", 4, 0, ALWAYS },         { "norm.add_epsilon", 0, 0, ALWAYS },
+  { "norm.rsqrt", 0, 0, ALWAYS },        { "norm.scale", 8, 0, ALWAYS },
+  { "norm.cast_out", 4, 1, WITH_CASTS }, { "norm.weight", 0, 2, ALWAYS },
 };
 
 /* The same backwards as autograd does it, kernel for kernel. */
 static const Pass rmsnorm_backward[] = {
-  { "norm.weight_input", 0, 2, FALSE }, { "norm.weight_product", 0, 3, FALSE },
-  { "norm.weight_sum", 0, 1, FALSE },   { "norm.cast_in", 4, 1, TRUE },
-  { "norm.scale_input", 8, 0, FALSE },  { "norm.scale_product", 12, 0, FALSE },
-  { "norm.scale_sum", 4, 0, FALSE },    { "norm.rsqrt_cube", 0, 0, FALSE },
-  { "norm.rsqrt", 0, 0, FALSE },        { "norm.mean", 4, 0, FALSE },
-  { "norm.square_power", 8, 0, FALSE }, { "norm.square_double", 8, 0, FALSE },
-  { "norm.square", 12, 0, FALSE },      { "norm.sum", 12, 0, FALSE },
-  { "norm.cast_out", 4, 1, TRUE },
+  { "norm.weight_input", 0, 2, ALWAYS },
+  { "norm.weight_product", 0, 3, WITH_WEIGHT_GRADIENT },
+  { "norm.weight_sum", 0, 1, WITH_WEIGHT_GRADIENT },
+  { "norm.cast_in", 4, 1, WITH_CASTS },
+  { "norm.scale_input", 8, 0, ALWAYS },
+  { "norm.scale_product", 12, 0, ALWAYS },
+  { "norm.scale_sum", 4, 0, ALWAYS },
+  { "norm.rsqrt_cube", 0, 0, ALWAYS },
+  { "norm.rsqrt", 0, 0, ALWAYS },
+  { "norm.mean", 4, 0, ALWAYS },
+  { "norm.square_power", 8, 0, ALWAYS },
+  { "norm.square_double", 8, 0, ALWAYS },
+  { "norm.square", 12, 0, ALWAYS },
+  { "norm.sum", 12, 0, ALWAYS },
+  { "norm.cast_out", 4, 1, WITH_CASTS },
 };
 
-static const Pass layernorm_forward[] = { { "norm", 0, 2, FALSE } };
+static const Pass layernorm_forward[] = { { "norm", 0, 2, ALWAYS } };
 static const Pass layernorm_backward[]
-    = { { "norm.input", 0, 3, FALSE }, { "norm.weight", 0, 2, FALSE } };
+    = { { "norm.input", 0, 3, ALWAYS }, { "norm.weight", 0, 2, WITH_WEIGHT_GRADIENT } };
 
 /* torch.autocast runs layer_norm in fp32: its input is cast there, and what it
  * returns is cast back by the linear layer that follows. */
-static const Pass autocast_layernorm_forward[]
-    = { { "norm.cast_in", 4, 1, TRUE }, { "norm", 8, 0, FALSE }, { "norm.cast_out", 4, 1, TRUE } };
-static const Pass autocast_layernorm_backward[] = { { "norm.cast_out", 4, 1, TRUE },
-                                                    { "norm.input", 12, 0, FALSE },
-                                                    { "norm.weight", 8, 0, FALSE },
-                                                    { "norm.cast_in", 4, 1, TRUE } };
+static const Pass autocast_layernorm_forward[] = { { "norm.cast_in", 4, 1, WITH_CASTS },
+                                                   { "norm", 8, 0, ALWAYS },
+                                                   { "norm.cast_out", 4, 1, WITH_CASTS } };
+static const Pass autocast_layernorm_backward[] = { { "norm.cast_out", 4, 1, WITH_CASTS },
+                                                    { "norm.input", 12, 0, ALWAYS },
+                                                    { "norm.weight", 8, 0, WITH_WEIGHT_GRADIENT },
+                                                    { "norm.cast_in", 4, 1, WITH_CASTS } };
 
 /* A complex product in fp32. */
-static const Pass rotary[] = { { "rotary.cast_in", 4, 1, TRUE },
-                               { "rotary", 8, 0, FALSE },
-                               { "rotary.cast_out", 4, 1, TRUE } };
+static const Pass rotary[] = { { "rotary.cast_in", 4, 1, WITH_CASTS },
+                               { "rotary", 8, 0, ALWAYS },
+                               { "rotary.cast_out", 4, 1, WITH_CASTS } };
 
-static const Pass swiglu_forward[] = { { "silu", 0, 2, FALSE }, { "gate", 0, 3, FALSE } };
+static const Pass swiglu_forward[] = { { "silu", 0, 2, ALWAYS }, { "gate", 0, 3, ALWAYS } };
 static const Pass swiglu_backward[]
-    = { { "gate.silu", 0, 3, FALSE }, { "gate.up", 0, 3, FALSE }, { "silu", 0, 3, FALSE } };
-static const Pass gelu_forward[] = { { "gelu", 0, 2, FALSE } };
-static const Pass gelu_backward[] = { { "gelu", 0, 3, FALSE } };
-static const Pass add[] = { { "add", 0, 3, FALSE } };
+    = { { "gate.silu", 0, 3, ALWAYS }, { "gate.up", 0, 3, ALWAYS }, { "silu", 0, 3, ALWAYS } };
+static const Pass gelu_forward[] = { { "gelu", 0, 2, ALWAYS } };
+static const Pass gelu_backward[] = { { "gelu", 0, 3, ALWAYS } };
+static const Pass add[] = { { "add", 0, 3, ALWAYS } };
 
 /* Cross-entropy in fp32. The rows of log_softmax stay in the L2 cache while the
  * kernel goes over them again. */
-static const Pass loss_forward[] = { { "loss.cast_in", 4, 1, TRUE },
-                                     { "loss.log_softmax", 8, 0, FALSE },
-                                     { "loss.pick", 0, 0, FALSE } };
-static const Pass loss_backward[] = { { "loss.zero", 4, 0, FALSE },
-                                      { "loss.pick", 0, 0, FALSE },
-                                      { "loss.log_softmax", 12, 0, FALSE },
-                                      { "loss.cast_out", 4, 1, TRUE } };
+static const Pass loss_forward[] = { { "loss.cast_in", 4, 1, WITH_CASTS },
+                                     { "loss.log_softmax", 8, 0, ALWAYS },
+                                     { "loss.pick", 0, 0, ALWAYS } };
+static const Pass loss_backward[] = { { "loss.zero", 4, 0, ALWAYS },
+                                      { "loss.pick", 0, 0, ALWAYS },
+                                      { "loss.log_softmax", 12, 0, ALWAYS },
+                                      { "loss.cast_out", 4, 1, WITH_CASTS } };
 
 /* Scale, mask, softmax in fp32 and back; the mask's gradient is one more pass. */
-static const Pass scores_forward[] = { { "attention.scale", 0, 2, FALSE },
-                                       { "attention.mask", 0, 3, FALSE },
-                                       { "attention.softmax", 4, 1, FALSE },
-                                       { "attention.cast_out", 4, 1, TRUE } };
-static const Pass scores_backward[] = { { "attention.cast_out", 4, 1, TRUE },
-                                        { "attention.softmax", 8, 1, FALSE },
-                                        { "attention.mask", 0, 3, FALSE },
-                                        { "attention.scale", 0, 2, FALSE } };
+static const Pass scores_forward[] = { { "attention.scale", 0, 2, ALWAYS },
+                                       { "attention.mask", 0, 3, ALWAYS },
+                                       { "attention.softmax", 4, 1, ALWAYS },
+                                       { "attention.cast_out", 4, 1, WITH_CASTS } };
+static const Pass scores_backward[] = { { "attention.cast_out", 4, 1, WITH_CASTS },
+                                        { "attention.softmax", 8, 1, ALWAYS },
+                                        { "attention.mask", 0, 3, ALWAYS },
+                                        { "attention.scale", 0, 2, ALWAYS } };
 
 /* What torch.compile makes of the chains above: one kernel that reads its inputs
  * and writes its outputs (norm backward: one more for the weight's gradient). */
-static const Pass compiled_norm_forward[] = { { "norm", 0, 2, FALSE } };
+static const Pass compiled_norm_forward[] = { { "norm", 0, 2, ALWAYS } };
 static const Pass compiled_norm_backward[]
-    = { { "norm.input", 0, 3, FALSE }, { "norm.weight", 0, 2, FALSE } };
-static const Pass compiled_rotary[] = { { "rotary", 0, 2, FALSE } };
-static const Pass compiled_swiglu_forward[] = { { "swiglu", 0, 3, FALSE } };
-static const Pass compiled_swiglu_backward[] = { { "swiglu", 0, 5, FALSE } };
+    = { { "norm.input", 0, 3, ALWAYS }, { "norm.weight", 0, 2, WITH_WEIGHT_GRADIENT } };
+static const Pass compiled_rotary[] = { { "rotary", 0, 2, ALWAYS } };
+static const Pass compiled_swiglu_forward[] = { { "swiglu", 0, 3, ALWAYS } };
+static const Pass compiled_swiglu_backward[] = { { "swiglu", 0, 5, ALWAYS } };
 
 /* Logits are read for the sums and again for the gradient, which is written in place. */
-static const Pass fused_loss_forward[] = { { "loss", 0, 1, FALSE } };
-static const Pass fused_loss_backward[] = { { "loss", 0, 2, FALSE } };
+static const Pass fused_loss_forward[] = { { "loss", 0, 1, ALWAYS } };
+static const Pass fused_loss_backward[] = { { "loss", 0, 2, ALWAYS } };
 
 #define CHAIN_OF(table)                                                                            \
   {                                                                                                \
@@ -149,6 +165,12 @@ find_chain (const SoftwareConfig *software, Chain chain)
   return &chains[chain];
 }
 
+static gboolean
+is_needed (const Pass *pass, const Workload *work)
+{
+  return pass->need == ALWAYS || (pass->need == WITH_CASTS ? work->casts : !work->frozen);
+}
+
 void
 passes_add (GArray *kernels, const Workload *work, Chain chain, double elements)
 {
@@ -158,7 +180,7 @@ passes_add (GArray *kernels, const Workload *work, Chain chain, double elements)
     {
       const Pass *pass = &table->passes[i];
 
-      if (!pass->cast || work->casts)
+      if (is_needed (pass, work))
         kernels_add_pass (kernels, pass->name,
                           elements * (pass->fp32_bytes + pass->operands * work->element));
     }

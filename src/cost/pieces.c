@@ -3,6 +3,7 @@
 #include "cost/pieces.h"
 
 #include "cost/activations.h"
+#include "cost/adapters.h"
 #include "cost/block.h"
 #include "cost/run.h"
 #include "cost/selective.h"
@@ -49,7 +50,9 @@ left_out_of_child (const Workload *work, guint piece)
   if (piece == PIECE_SECOND_HALF + PIECE_INSIDE && model->experts > 0
       && model->shared_ffn_hidden > 0)
     return 2; /* down, and the sum with the routed experts */
-  return 1;
+  return 1
+         + adapters_kernels_after_last_saved (work,
+                                              piece == PIECE_INSIDE ? LORA_OUTPUT : LORA_DOWN);
 }
 
 static void
@@ -87,19 +90,19 @@ leave_recomputed (const Scenario *scenario, const Workload *work, GArray *kernel
       return;
     }
   if (stops_early)
-    g_array_set_size (kernels, kernels->len - block_kernels_after_last_saved (work->model));
+    g_array_set_size (kernels, kernels->len - block_kernels_after_last_saved (work));
   if (scenario->checkpoint.select_op)
     selective_drop_kept (kernels);
 }
 
 /* The piece whose last kernels are those that are left out. */
 static guint
-unfinished_piece (const Scenario *scenario)
+unfinished_piece (const Scenario *scenario, const Workload *work)
 {
   const ModelConfig *model = &scenario->model;
 
   if (!cost_stops_early (scenario) || scenario->checkpoint.select_children
-      || block_kernels_after_last_saved (model) <= block_sums_at_end (model))
+      || block_kernels_after_last_saved (work) <= block_sums_at_end (model))
     return N_BLOCK_PIECES;
   return block_last_inside (model);
 }
@@ -140,7 +143,7 @@ pieces_measure (const Scenario *scenario, const Workload *work, BlockCost *cost)
         = (BlockPiece){ .forward = run_of_piece (scenario, forward, i, timing->forward),
                         .recompute = run_of_piece (scenario, recompute, i, timing->recompute),
                         .backward = run_of_piece (scenario, backward, i, timing->backward) };
-  cost->unfinished_piece = unfinished_piece (scenario);
+  cost->unfinished_piece = unfinished_piece (scenario, work);
   cost->recompute_children = sum_of_recomputes (cost);
   activations_measure_pieces (work, cost);
 }

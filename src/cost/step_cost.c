@@ -3,6 +3,7 @@
 #include "cost/step_cost.h"
 
 #include "cost/activations.h"
+#include "cost/adapters.h"
 #include "cost/block.h"
 #include "cost/ends.h"
 #include "cost/pieces.h"
@@ -26,11 +27,12 @@ piece (const Scenario *scenario, const Workload *work, AddKernels add, guint n_l
 /* As torchtitan counts them, which leaves the matrix of tied embeddings out, and
  * experts that a token does not pass. */
 static double
-model_flops_per_token (const Scenario *scenario, const ParamCount *params)
+model_flops_per_token (const Scenario *scenario, const StepCost *cost)
 {
   const ModelConfig *model = &scenario->model;
   double attention = 12.0 * model->hidden * scenario->training.seq_len;
-  double flops = 6 * (double)(params->active - params->embedding);
+  double of_a_weight = scenario_trains_adapters (scenario) ? 4 : 6; /* forward, input, weight */
+  double flops = of_a_weight * (double)(cost->params.active - cost->params.embedding);
 
   for (guint block = 0; block < model->layers; block++)
     {
@@ -42,10 +44,21 @@ model_flops_per_token (const Scenario *scenario, const ParamCount *params)
       if (!trained)
         flops -= 4 * (double)params_of_block (kind).active;
     }
-  return flops;
+  return flops + 6 * (double)cost->adapters;
 }
 
-/* Final norm, head, and the last blocks. */
+static gint64
+count_adapters (const Scenario *scenario, const StepCost *cost)
+{
+  const ModelConfig *model = &scenario->model;
+  gint64 adapters = 0;
+
+  for (guint block = 0; block < model->layers; block++)
+    adapters += cost->kinds[model_kind_of_block (model, block)].adapters;
+  return adapters;
+}
+
+/* Adapters, or final norm, head, and the last blocks. */
 static gint64
 count_trained (const Scenario *scenario, const StepCost *cost)
 {
@@ -54,6 +67,8 @@ count_trained (const Scenario *scenario, const StepCost *cost)
 
   if (scenario_trains_all (scenario))
     return cost->params.total;
+  if (scenario_trains_adapters (scenario))
+    return cost->adapters;
   for (guint block = 0; block < model->layers; block++)
     if (scenario_trains_block (scenario, block))
       trained += cost->kinds[model_kind_of_block (model, block)].params.total;
@@ -81,8 +96,9 @@ measure_kind (const Scenario *scenario, guint sequences, BlockCost *cost)
 {
   Workload work = workload_new (scenario, sequences);
   const TimingConfig *timing = &scenario->timing;
-  guint n_left_out = block_kernels_after_last_saved (&scenario->model);
+  guint n_left_out = block_kernels_after_last_saved (&work);
 
+  cost->adapters = adapters_elements (scenario, &scenario->model);
   cost->params = params_of_block (&scenario->model);
   cost->forward = piece (scenario, &work, block_add_forward, 0, timing->forward);
   cost->recompute = piece (scenario, &work, block_add_forward, 0, timing->recompute);
@@ -116,15 +132,17 @@ step_cost_of_micro_batch (const Scenario *scenario, guint sequences, StepCost *c
   Workload work = workload_new (scenario, sequences);
   const TimingConfig *timing = &scenario->timing;
 
+  work.frozen = scenario_trains_adapters (scenario); /* what is outside the blocks, wholly */
   *cost = (StepCost){ .params = params_count (&scenario->model) };
   measure_blocks (scenario, sequences, cost);
   cost->embed_forward = piece (scenario, &work, embed_add_forward, 0, timing->embed_forward);
   if (scenario_trains_all (scenario))
     cost->embed_backward = piece (scenario, &work, embed_add_backward, 0, timing->embed_backward);
+  cost->adapters = count_adapters (scenario, cost);
   cost->trained_params = count_trained (scenario, cost);
   cost->head_forward = piece (scenario, &work, head_add_forward, 0, timing->head_forward);
   cost->head_backward = piece (scenario, &work, head_add_backward, 0, timing->head_backward);
-  cost->model_flops_per_token = model_flops_per_token (scenario, &cost->params);
+  cost->model_flops_per_token = model_flops_per_token (scenario, cost);
   activations_measure_head (&work, cost);
 }
 

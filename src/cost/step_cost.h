@@ -48,6 +48,7 @@ typedef struct
 typedef struct
 {
   BlockParams params;
+  gint64 adapters; /* parameters beside params.total */
   KernelRun forward;
   KernelRun recompute;            /* the whole forward again */
   KernelRun recompute_early_stop; /* without the last matmul and what follows it */
@@ -67,7 +68,8 @@ typedef struct
 typedef struct
 {
   ParamCount params;
-  gint64 trained_params;             /* of params.total: those that have gradients */
+  gint64 adapters;                   /* parameters beside params.total */
+  gint64 trained_params;             /* of both: those that are trained */
   BlockCost kinds[MOST_BLOCK_KINDS]; /* by model_kind_of_block() */
   KernelRun embed_forward, embed_backward;
   KernelRun head_forward, head_backward; /* final norm, head, loss */

@@ -55,6 +55,7 @@ workload_new (const Scenario *scenario, guint sequences)
   double value_head_dim = model->value_head_dim > 0 ? model->value_head_dim : model->head_dim;
   /* Out of a latent come keys and values for every head. */
   double kv_heads = model->kv_lora_rank > 0 ? model->heads : model->kv_heads;
+  gboolean adapted = scenario_trains_adapters (scenario);
 
   return (Workload){ .model = model,
                      .software = &scenario->software,
@@ -72,5 +73,8 @@ workload_new (const Scenario *scenario, guint sequences)
                      .attention_overhead = attention_overhead (scenario),
                      .loss_keeps = loss_keeps (&scenario->software),
                      .casts = scenario->fsdp.param_dtype != DTYPE_FP32,
-                     .repeats_kv = repeats_kv (scenario) };
+                     .repeats_kv = repeats_kv (scenario),
+                     .lora_rank = scenario->training.lora_rank,
+                     .lora_targets = adapted ? scenario->training.lora_targets : 0,
+                     .frozen = scenario_spares_frozen (scenario) };
 }

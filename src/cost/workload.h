@@ -22,6 +22,9 @@ typedef struct
   LossKeeps loss_keeps;      /* what auto stands for is filled in */
   gboolean casts;            /* norms, rotary and loss go through fp32 and back */
   gboolean repeats_kv;       /* keys and values are copied out to the width of the queries */
+  double lora_rank;          /* of the blocks' adapters */
+  guint lora_targets;        /* set of LoraTarget; none without adapters */
+  gboolean frozen;           /* no gradients of the model's own weights are computed */
 } Workload;
 
 /* Of a micro-batch of so many sequences. */

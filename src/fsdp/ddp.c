@@ -16,6 +16,14 @@ release (Ddp *ddp, BufferId *buffer)
 
 /* ---- autocast ---- */
 
+static void
+cast_weight (Ddp *ddp, gint64 elements, guint32 label)
+{
+  Writer *writer = ddp->runtime.writer;
+
+  writer_copy (writer, writer->compute, elements * (ddp->original_bytes + ddp->param_bytes), label);
+}
+
 /* A kernel a weight. A given forward or recompute time holds them. */
 static void
 cast_weights (Ddp *ddp, guint unit, gboolean given)
@@ -34,14 +42,16 @@ cast_weights (Ddp *ddp, guint unit, gboolean given)
   for (guint i = part->first + part->n; i-- > part->first;)
     if (ddp_tensor (ddp, i)->is_linear)
       {
-        gint64 elements = ddp_tensor (ddp, i)->elements;
-
-        writer_copy (writer, writer->compute, elements * (ddp->original_bytes + ddp->param_bytes),
-                     label);
-        left -= elements;
+        cast_weight (ddp, ddp_tensor (ddp, i)->elements, label);
+        left -= ddp_tensor (ddp, i)->elements;
       }
+  for (guint i = part->first_frozen; i < part->first_frozen + part->n_frozen; i++)
+    {
+      cast_weight (ddp, g_array_index (ddp->frozen, gint64, i), label);
+      left -= g_array_index (ddp->frozen, gint64, i);
+    }
   if (left > 0) /* the tied head's weight, which is the embedding's */
-    writer_copy (writer, writer->compute, left * (ddp->original_bytes + ddp->param_bytes), label);
+    cast_weight (ddp, left, label);
 }
 
 static gboolean
@@ -69,15 +79,26 @@ ddp_pre_forward (Runtime *runtime, guint unit, gboolean grad_enabled)
                 block ? writer->cost->kinds[0].forward.fixed : writer->cost->head_forward.fixed);
 }
 
-/* Autocast's cache of casts ends with the forward; those that a backward needs stay. Weights that
- * need no gradient are not cached (cached_cast). */
+/* Is none of its casts needed behind its forward? Weights that need no gradient are not cached
+ * (cached_cast); where gradients go back through them, their matmul keeps the cast. */
+static gboolean
+drops_casts (const Ddp *ddp, guint unit)
+{
+  const Writer *writer = ddp->runtime.writer;
+
+  if (scenario_trains_adapters (writer->scenario))
+    return is_checkpointed (ddp, unit);
+  return writer->units.list[unit].trained == 0;
+}
+
+/* Autocast's cache of casts ends with the forward; those that a backward needs stay. */
 static void
 ddp_post_forward (Runtime *runtime, guint unit, gboolean grad_enabled)
 {
   Ddp *ddp = ddp_of (runtime);
 
   (void)grad_enabled;
-  if (runtime->writer->units.list[unit].trained == 0)
+  if (drops_casts (ddp, unit))
     release (ddp, &ddp->parts[unit].low);
   for (guint i = 0; unit == ROOT && i < runtime->writer->units.n; i++)
     if (is_checkpointed (ddp, i))
@@ -101,10 +122,10 @@ make_grads (Ddp *ddp, guint unit)
   Writer *writer = ddp->runtime.writer;
   const Unit *of = &writer->units.list[unit];
 
-  if (of->elements == 0 || ddp->parts[unit].grads != BUFFER_NONE)
+  if (of->trained == 0 || ddp->parts[unit].grads != BUFFER_NONE)
     return FALSE;
   ddp->parts[unit].grads = program_alloc (writer->program, writer->compute, MEMORY_GRADS,
-                                          of->elements * ddp->original_bytes, of->label);
+                                          of->trained * ddp->original_bytes, of->label);
   return TRUE;
 }
 
@@ -232,6 +253,7 @@ ddp_free (Runtime *runtime)
   Ddp *ddp = ddp_of (runtime);
 
   g_array_unref (ddp->tensors);
+  g_array_unref (ddp->frozen);
   g_array_unref (ddp->buckets);
   g_free (ddp->parts);
   g_free (ddp);
@@ -262,6 +284,7 @@ ddp_new (Writer *writer)
   ddp->autocasts = ddp->param_bytes < ddp->original_bytes;
   ddp->compresses = ddp->reduce_bytes < ddp->original_bytes;
   ddp->tensors = g_array_new (FALSE, FALSE, sizeof (DdpTensor));
+  ddp->frozen = g_array_new (FALSE, FALSE, sizeof (gint64));
   ddp->buckets = g_array_new (FALSE, FALSE, sizeof (DdpBucket));
   ddp->parts = g_new0 (DdpPart, writer->units.n);
   return &ddp->runtime;

@@ -6,7 +6,8 @@
 
 #include "fsdp/hooks.h"
 
-/* A parameter, in the order in which gradients appear: backwards. */
+/* A parameter, but for what adapters stand beside, in the order in which gradients appear:
+ * backwards. */
 typedef struct
 {
   gint64 elements;
@@ -26,7 +27,8 @@ typedef struct
 /* Embedding, a block, or final norm and head. */
 typedef struct
 {
-  guint first, n;       /* tensors */
+  guint first, n; /* tensors */
+  guint first_frozen, n_frozen;
   gint64 cast_elements; /* of weights that autocast casts, the tied head's included */
   gint64 largest;       /* tensor */
   BufferId low;         /* autocast's copies */
@@ -42,6 +44,7 @@ typedef struct
   gboolean autocasts, compresses;
   guint param_bytes, reduce_bytes, original_bytes;
   GArray *tensors; /* DdpTensor */
+  GArray *frozen;  /* gint64: elements of each matrix beside adapters, which autocast casts too */
   GArray *buckets; /* DdpBucket */
   DdpPart *parts;  /* by unit */
 } Ddp;

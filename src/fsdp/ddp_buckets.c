@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "cost/adapters.h"
 #include "cost/tensors.h"
 #include "fsdp/ddp.h"
 
@@ -47,6 +48,41 @@ tensors_of_unit (const Scenario *scenario, const Units *units, guint unit)
   return tensors;
 }
 
+/* Of a unit all but its adapters. */
+static void
+list_frozen (Ddp *ddp, guint unit, const GArray *tensors)
+{
+  DdpPart *part = &ddp->parts[unit];
+
+  part->first_frozen = ddp->frozen->len;
+  for (guint i = 0; i < tensors->len; i++)
+    {
+      const ParamTensor *from = &g_array_index (tensors, ParamTensor, i);
+
+      if (!from->is_linear)
+        continue;
+      g_array_append_val (ddp->frozen, from->elements);
+      part->n_frozen++;
+      part->cast_elements += from->elements;
+    }
+}
+
+static void
+list_adapters (Ddp *ddp, guint unit, const GArray *frozen)
+{
+  const Scenario *scenario = ddp->runtime.writer->scenario;
+  const Units *units = &ddp->runtime.writer->units;
+  const ModelConfig *model = &scenario->model;
+  g_autoptr (GArray) adapters = tensors_new ();
+
+  if (unit >= units->first_block && unit != units->head)
+    adapters_add_tensors (
+        adapters, scenario,
+        model_kind (model, model_kind_of_block (model, unit - units->first_block)));
+  list_unit (ddp, unit, adapters);
+  list_frozen (ddp, unit, frozen);
+}
+
 void
 ddp_list_tensors (Ddp *ddp)
 {
@@ -57,7 +93,10 @@ ddp_list_tensors (Ddp *ddp)
     {
       g_autoptr (GArray) tensors = tensors_of_unit (scenario, units, unit);
 
-      list_unit (ddp, unit, tensors);
+      if (scenario_trains_adapters (scenario))
+        list_adapters (ddp, unit, tensors);
+      else
+        list_unit (ddp, unit, tensors);
     }
   if (scenario->model.tied_embeddings)
     ddp->parts[units->head].cast_elements

@@ -12,11 +12,25 @@ fsdp1_of (Runtime *runtime)
   return (Fsdp1 *)runtime;
 }
 
-/* Flat parameters are of one kind: all of them has gradients, or nothing. */
+/* All of a flat parameter has gradients, or nothing. */
 static gboolean
 is_trained (const Fsdp1 *fsdp, guint unit)
 {
   return fsdp->runtime.writer->units.list[unit].trained > 0;
+}
+
+/* So that the unit has a pre-backward hook: it is trained, or stands above what is. */
+static gboolean
+output_needs_gradient (const Fsdp1 *fsdp, guint unit)
+{
+  const Writer *writer = fsdp->runtime.writer;
+
+  if (is_trained (fsdp, unit) || unit == ROOT)
+    return TRUE;
+  if (!scenario_trains_adapters (writer->scenario))
+    return FALSE;
+  return unit == writer->units.head
+         || (unit == writer->units.embed && scenario_embedding_needs_gradient (writer->scenario));
 }
 
 /* ---- unshard, reshard, prefetch ---- */
@@ -247,7 +261,7 @@ fsdp1_post_forward (Runtime *runtime, guint unit, gboolean grad_enabled)
     return;
   record_post_forward (fsdp, unit);
   reshard (fsdp, unit, fsdp->reshard_after_forward && unit != ROOT);
-  if (grad_enabled && (is_trained (fsdp, unit) || unit == ROOT))
+  if (grad_enabled && output_needs_gradient (fsdp, unit))
     {
       handle->ran_pre_backward_hook = FALSE;
       handle->needs_pre_backward_unshard = TRUE;
@@ -309,14 +323,17 @@ fsdp1_post_backward (Runtime *runtime, guint unit)
   Fsdp1 *fsdp = fsdp1_of (runtime);
   Handle *handle = &fsdp->handles[unit];
 
-  if (!is_trained (fsdp, unit))
+  /* Of frozen units only those that stand above others have a hook, which reshards
+   * (_register_post_backward_reshard_only_hook): the head. */
+  if (!is_trained (fsdp, unit) && unit != runtime->writer->units.head)
     return;
-  fsdp1_concatenate_grads (fsdp, unit);
+  if (is_trained (fsdp, unit))
+    fsdp1_concatenate_grads (fsdp, unit);
   writer_hook (runtime->writer);
   handle->state = TRAINING_BACKWARD_POST;
   reshard (fsdp, unit, frees_in_backward (fsdp));
   backward_prefetch (fsdp, handle, PREFETCH_BACKWARD_POST);
-  if (runtime->sync_gradients)
+  if (runtime->sync_gradients && is_trained (fsdp, unit))
     fsdp1_reduce_grad (fsdp, unit);
 }
 

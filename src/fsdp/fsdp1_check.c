@@ -92,12 +92,32 @@ check_offload (const Scenario *scenario, GError **error)
   return TRUE;
 }
 
+/* Of one flat parameter all views have gradients, the embedding's too. */
+static gboolean
+check_adapters (const Scenario *scenario, GError **error)
+{
+  if (!scenario->fsdp.use_orig_params)
+    return fsdp_refuse (error, ID_fsdp_use_orig_params,
+                        "adapters and frozen weights of a block would be one flat parameter: Must "
+                        "flatten tensors with uniform `requires_grad` when `use_orig_params=False` "
+                        "(ValueError); use use_orig_params = true or api = fsdp2");
+  if (scenario->fsdp.units == UNITS_ONE)
+    return fsdp_refuse (
+        error, ID_fsdp_units,
+        "in one flat parameter with adapters the frozen weights have gradients as well, "
+        "those of embedding and head too, so that nothing is saved but optimizer "
+        "states; use units = root_and_blocks or api = fsdp2");
+  return TRUE;
+}
+
 /* _validate_frozen_params and FlatParamHandle. */
 static gboolean
 check_frozen (const Scenario *scenario, GError **error)
 {
   gboolean apart = scenario->fsdp.units == UNITS_EMBED_BLOCKS_HEAD;
 
+  if (scenario_trains_adapters (scenario))
+    return check_adapters (scenario, error);
   if (scenario_trains_all (scenario) || (apart && params_count (&scenario->model).outer == 0))
     return TRUE;
   if (apart)

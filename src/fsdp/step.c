@@ -112,7 +112,8 @@ head_gradients_begin (Step *step)
 
   if (writer->units.head != UNIT_INDEX_NONE)
     gradients_begin (step, writer->units.head);
-  else if (writer->units.first_block != UNIT_INDEX_NONE)
+  else if (writer->units.first_block != UNIT_INDEX_NONE
+           && !scenario_trains_adapters (writer->scenario))
     step->head_grads
         = program_alloc (writer->program, writer->compute, MEMORY_UNSHARDED_GRADS,
                          elements * dtype_bytes (writer->scenario->fsdp.param_dtype), UNIT_HEAD);
@@ -137,7 +138,7 @@ embed_backward (Step *step)
   Writer *writer = step->writer;
   gboolean trains = scenario_trains_all (writer->scenario);
 
-  if (trains)
+  if (scenario_embedding_needs_gradient (writer->scenario))
     pre_backward (step, writer->units.embed);
   if (step->head_grads != BUFFER_NONE)
     program_free_buffer (writer->program, step->head_grads, 0);

@@ -2,6 +2,8 @@
 
 #include "fsdp/units.h"
 
+#include "cost/adapters.h"
+
 guint
 units_shard_ranks (const Scenario *scenario)
 {
@@ -38,22 +40,37 @@ gather_bytes (const FsdpConfig *fsdp, guint32 label)
   return dtype_bytes (fsdp->param_dtype);
 }
 
+static gint64
+share_of_rank (const Scenario *scenario, gint64 elements)
+{
+  const guint ranks = units_shard_ranks (scenario);
+
+  return (elements + ranks - 1) / ranks;
+}
+
 /* The next unit in forward order; its index. */
 static guint
 add_unit (Units *units, const Scenario *scenario, guint32 label, gint64 elements)
 {
   const TimingConfig *timing = &scenario->timing;
-  guint ranks = units_shard_ranks (scenario);
-  gint64 shard = (elements + ranks - 1) / ranks;
 
   units->list[units->n] = (Unit){ .label = label,
                                   .elements = elements,
-                                  .shard = shard,
+                                  .shard = share_of_rank (scenario, elements),
                                   .gather_bytes = gather_bytes (&scenario->fsdp, label),
                                   .all_gather = GIVEN (timing, label, all_gather),
                                   .reduce_scatter = GIVEN (timing, label, reduce_scatter),
                                   .all_reduce = GIVEN (timing, label, all_reduce) };
   return units->n++;
+}
+
+/* With adapters. */
+static gint64
+elements_of_block (const Scenario *scenario, const StepCost *cost, guint block)
+{
+  const BlockCost *kind = &cost->kinds[model_kind_of_block (&scenario->model, block)];
+
+  return kind->params.total + kind->adapters;
 }
 
 static const BlockParams *
@@ -91,10 +108,9 @@ split_block (Units *units, const Scenario *scenario, const StepCost *cost, guint
 {
   const BlockParams *params = params_of (scenario, cost, block);
   Unit *whole = &units->list[units_of_block (units, block)];
-  guint ranks = units_shard_ranks (scenario);
 
   whole->elements = params->total - params->attention - params->mlp;
-  whole->shard = (whole->elements + ranks - 1) / ranks;
+  whole->shard = share_of_rank (scenario, whole->elements);
   share_times (whole, params->total);
   for (guint part = 0; part < N_BLOCK_PARTS; part++)
     {
@@ -111,32 +127,65 @@ split_block (Units *units, const Scenario *scenario, const StepCost *cost, guint
 }
 
 static gint64
-trained_elements (const Scenario *scenario, const Unit *unit)
+trained_elements (const Scenario *scenario, const StepCost *cost, const Unit *unit)
 {
-  if (scenario_trains_all (scenario) || unit->label == UNIT_HEAD)
+  gboolean adapters = scenario_trains_adapters (scenario);
+
+  if (scenario_trains_all (scenario))
     return unit->elements;
+  if (unit->label == UNIT_HEAD)
+    return adapters ? 0 : unit->elements;
   if (unit->label == UNIT_EMBED)
     return 0;
-  return scenario_trains_block (scenario, timeline_block_of_unit (unit->label)) ? unit->elements
-                                                                                : 0;
+  guint block = timeline_block_of_unit (unit->label);
+  if (adapters)
+    return cost->kinds[model_kind_of_block (&scenario->model, block)].adapters;
+  return scenario_trains_block (scenario, block) ? unit->elements : 0;
 }
 
-/* What no other unit has of the parameters with gradients is the root's. */
+/* FSDP2 cuts each tensor by rows, and A has only lora_rank of them: beyond so many ranks the others
+ * have none, but padding is gathered and scattered in their place (_get_dim0_padded_size). */
+static void
+cut_adapters_by_rows (Units *units, const Scenario *scenario)
+{
+  const guint ranks = units_shard_ranks (scenario);
+
+  for (guint i = 0; i < units->n; i++)
+    units->list[i].trained_shard = 0;
+  for (guint block = 0; block < scenario->model.layers; block++)
+    {
+      const guint kind = model_kind_of_block (&scenario->model, block);
+      const guint index = units_of_block (units, block);
+
+      units->list[index == UNIT_INDEX_NONE ? 0 : index].trained_shard
+          += adapters_rows_of_rank (scenario, model_kind (&scenario->model, kind), ranks);
+    }
+  for (guint i = 0; i < units->n; i++)
+    {
+      Unit *unit = &units->list[i];
+
+      unit->shard = share_of_rank (scenario, unit->elements - unit->trained) + unit->trained_shard;
+    }
+}
+
+/* What no other unit has of the parameters that are trained is the root's. */
 static void
 count_trained (Units *units, const Scenario *scenario, const StepCost *cost)
 {
-  gint64 ranks = units_shard_ranks (scenario);
   gint64 left = cost->trained_params;
 
   for (guint i = units->n; i-- > 0;)
     {
       Unit *unit = &units->list[i];
 
-      unit->trained = unit->label == UNIT_ROOT ? left : trained_elements (scenario, unit);
-      unit->trained_shard = (unit->trained + ranks - 1) / ranks;
+      unit->trained = unit->label == UNIT_ROOT ? left : trained_elements (scenario, cost, unit);
+      unit->trained_shard = share_of_rank (scenario, unit->trained);
       left -= unit->trained;
-      units->shard += unit->trained_shard;
     }
+  if (scenario_trains_adapters (scenario) && scenario->fsdp.api == API_FSDP2)
+    cut_adapters_by_rows (units, scenario);
+  for (guint i = 0; i < units->n; i++)
+    units->shard += units->list[i].trained_shard;
 }
 
 static guint
@@ -144,8 +193,10 @@ lowest_trained (const Units *units, const Scenario *scenario)
 {
   const TrainingConfig *training = &scenario->training;
 
-  if (scenario_trains_all (scenario))
+  if (scenario_embedding_needs_gradient (scenario))
     return UNIT_INDEX_NONE;
+  if (scenario_trains_adapters (scenario))
+    return units_of_block (units, 0);
   if (training->trained_blocks == 0)
     return units->head;
   return units_of_block (units, scenario->model.layers - training->trained_blocks);
@@ -174,16 +225,16 @@ units_init (Units *units, const Scenario *scenario, const StepCost *cost)
                     .embed = UNIT_INDEX_NONE,
                     .head = UNIT_INDEX_NONE };
   for (guint i = 0; layout != UNITS_ONE && i < layers; i++)
-    in_blocks += params_of (scenario, cost, i)->total;
+    in_blocks += elements_of_block (scenario, cost, i);
   add_unit (units, scenario, UNIT_ROOT,
             apart ? params->outer + params->final_norm - with_embed - with_head
-                  : params->total - in_blocks);
+                  : params->total + cost->adapters - in_blocks);
   if (apart)
     units->embed = add_unit (units, scenario, UNIT_EMBED, params->embedding + with_embed);
   if (layout != UNITS_ONE)
     units->first_block = units->n;
   for (guint i = 0; layout != UNITS_ONE && i < layers; i++)
-    add_unit (units, scenario, UNIT_FIRST_BLOCK + i, params_of (scenario, cost, i)->total);
+    add_unit (units, scenario, UNIT_FIRST_BLOCK + i, elements_of_block (scenario, cost, i));
   if (apart)
     units->head = add_unit (units, scenario, UNIT_HEAD, params->head + with_head);
   for (guint i = 0; i < N_BLOCK_PARTS * layers; i++)

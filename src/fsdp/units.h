@@ -12,7 +12,7 @@ typedef struct
   guint32 label;        /* UNIT_ROOT, UNIT_FIRST_BLOCK + k, … */
   gint64 elements;      /* parameters */
   gint64 shard;         /* of one rank, padded: ceil (elements / shard ranks) */
-  gint64 trained;       /* of the elements: those that have gradients, */
+  gint64 trained;       /* of the elements: those that are trained, */
   gint64 trained_shard; /* and of the shard */
   guint gather_bytes;   /* an element, as it is gathered */
   SimTime all_gather;   /* given times, or SIM_TIME_NONE */
@@ -30,7 +30,7 @@ typedef struct
   guint lowest_trained; /* of those with gradients, where frozen ones are below it, so that no
                            gradient leaves it; UNIT_INDEX_NONE: it is the root, or nothing is frozen
                          */
-  gint64 shard;         /* of all units together, what has gradients */
+  gint64 shard;         /* of all units together, what is trained */
 } Units;
 
 void units_init (Units *units, const Scenario *scenario, const StepCost *cost);

@@ -30,7 +30,7 @@ plan_memory_at_least (const Scenario *scenario, const StepCost *cost)
 {
   const SimulationConfig *simulation = &scenario->simulation;
   const gboolean on_host = scenario_offloads_params (scenario);
-  const gint64 shard = on_host ? 0 : shard_bytes (scenario, cost->params.total);
+  const gint64 shard = on_host ? 0 : shard_bytes (scenario, cost->params.total + cost->adapters);
   const gint64 states
       = on_host ? 0
                 : cost_optimizer_states (scenario) * shard_bytes (scenario, cost->trained_params);
@@ -50,6 +50,6 @@ plan_host_memory (const Scenario *scenario, const StepCost *cost)
   const gint64 per_trained = 1 + cost_optimizer_states (scenario); /* gradient and states */
 
   return scenario->cluster.gpus_per_node
-         * (shard_bytes (scenario, cost->params.total)
+         * (shard_bytes (scenario, cost->params.total + cost->adapters)
             + per_trained * shard_bytes (scenario, cost->trained_params));
 }

@@ -42,7 +42,7 @@ gather_facts (const Scenario *scenario, const StepCost *cost, RunFacts *facts)
     .step_error = step_error (scenario),
     .expandable_segments = scenario->software.expandable_segments,
     .reliability = scenario->reliability,
-    .params = cost->params.total,
+    .params = cost->params.total + cost->adapters,
     .trained_params = cost->trained_params,
   };
 }
