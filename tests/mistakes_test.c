@@ -56,6 +56,12 @@ static const MistakeCase names[] = {
   { "[fsdp]\nsync_module_states = true\n", "s.ini:6:1: [fsdp] sync_module_states: unknown key; "
                                            "nothing here stands for it, since it counts "
                                            "before the first step alone" },
+  { "[variant a]\nparallelism.pipeline_parallel_degree = 2\n",
+    "s.ini:6:1: [variant a] parallelism.pipeline_parallel_degree: pipeline parallelism is not "
+    "modelled" },
+  { "[fsdp]\nzero_stage = 3\n",
+    "s.ini:6:1: [fsdp] zero_stage: unknown key; nothing here stands for it, since DeepSpeed is not "
+    "simulated" },
   { "[fsdp]\nreshard_after_foward = true\n",
     "s.ini:6:1: [fsdp] reshard_after_foward: unknown key; did you mean 'reshard_after_forward'?" },
   { "[timing]\nfoward = 4ms\n",
@@ -89,6 +95,20 @@ unknown_and_repeated_names_are_mistakes (void **state)
 {
   (void)state;
   assert_cases (names, G_N_ELEMENTS (names));
+}
+
+/* The section is unknown, as are its keys, but one of them asks for what is not simulated. */
+static void
+keys_of_unknown_sections_are_looked_at (void **state)
+{
+  (void)state;
+  g_autofree char *messages = fixture_mistakes (
+      TINY "[parallelism]\ndata_parallel = 2\ntensor_parallel_degree = 2\n", NULL);
+
+  assert_true (g_str_has_prefix (messages, "s.ini:5:1: [parallelism] unknown section"));
+  assert_non_null (strstr (messages, "\ns.ini:7:1: [parallelism] tensor_parallel_degree: tensor "
+                                     "parallelism is not modelled"));
+  assert_null (strstr (messages, "s.ini:6"));
 }
 
 /* By the names that other programs give them. */
@@ -517,6 +537,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (keys_of_unknown_sections_are_looked_at),
     cmocka_unit_test (unknown_and_repeated_names_are_mistakes),
     cmocka_unit_test (names_of_other_programs_lead_to_ours),
     cmocka_unit_test (other_parallelisms_are_refused_by_name),

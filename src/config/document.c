@@ -125,11 +125,27 @@ section_identity (const IniSection *section)
   return variant != NULL ? g_strconcat ("variant ", variant, NULL) : g_strdup (section->name);
 }
 
+/* Its keys are as unknown, but some of them ask for what is not simulated. */
+static void
+refuse_section (const Document *document, const IniSection *section, Problems *problems)
+{
+  g_autofree char *message = unknown_section_message (section->name);
+
+  problems_add (problems, &section->place, section->name, NULL, "%s", message);
+  for (guint i = 0; i < section->n_entries; i++)
+    {
+      const IniEntry *entry = ini_entry (document->ini, section->first + i);
+      g_autofree char *unmodelled = unmodelled_key_message (entry->key);
+
+      if (unmodelled != NULL)
+        problems_add (problems, &entry->key_place, section->name, entry->key, "%s", unmodelled);
+    }
+}
+
 static void
 read_section (Document *document, const IniSection *section, Problems *problems)
 {
   const char *variant = variant_name (section->name);
-  g_autofree char *message = NULL;
 
   if (variant != NULL)
     read_variant (document, section, variant, problems);
@@ -138,10 +154,7 @@ read_section (Document *document, const IniSection *section, Problems *problems)
   else if (is_section_of_keys (section->name))
     layer_add_section (document->file, ORIGIN_FILE, document->ini, section, problems);
   else
-    {
-      message = unknown_section_message (section->name);
-      problems_add (problems, &section->place, section->name, NULL, "%s", message);
-    }
+    refuse_section (document, section, problems);
 }
 
 static void

@@ -42,6 +42,14 @@ find_not_modelled (const char *key)
   return NULL;
 }
 
+char *
+unmodelled_key_message (const char *key)
+{
+  const char *what = find_not_modelled (key);
+
+  return what != NULL ? g_strdup_printf ("%s is not modelled", what) : NULL;
+}
+
 /* The key of this name, in upper case or lower, where only one section has it; else NULL. */
 static const KeyInfo *
 find_elsewhere (const char *key)
@@ -77,12 +85,12 @@ nearest_key_clause (const char *section, const char *key)
 char *
 unknown_key_message (const char *section, const char *key)
 {
-  const char *parallelism = find_not_modelled (key);
   const KeyInfo *other = find_elsewhere (key);
+  char *message = unmodelled_key_message (key);
   g_autofree char *clause = NULL;
 
-  if (parallelism != NULL)
-    return g_strdup_printf ("%s is not modelled", parallelism);
+  if (message != NULL)
+    return message;
   if (other != NULL && strcmp (other->key, key) == 0)
     return g_strdup_printf ("unknown key; it belongs to [%s]", other->section);
   if (other != NULL)
@@ -97,11 +105,11 @@ char *
 unknown_section_message (const char *section)
 {
   g_autoptr (GPtrArray) words = g_ptr_array_new ();
-  const char *parallelism = find_not_modelled (section);
+  char *message = unmodelled_key_message (section);
   g_autofree char *clause = NULL;
 
-  if (parallelism != NULL)
-    return g_strdup_printf ("%s is not modelled", parallelism);
+  if (message != NULL)
+    return message;
   for (const char *const *at = keys_sections (); *at != NULL; at++)
     g_ptr_array_add (words, (gpointer)*at);
   g_ptr_array_add (words, (gpointer) "sweep");
@@ -126,8 +134,11 @@ unknown_dotted_message (const char *name)
   const char *dot = strchr (name, '.');
   g_autofree char *section = NULL;
   g_autofree char *clause = NULL;
-  const char *parallelism;
   const KeyInfo *home;
+  char *message = unmodelled_key_message (dot != NULL ? dot + 1 : name);
+
+  if (message != NULL)
+    return message;
 
   if (dot != NULL)
     {
@@ -135,9 +146,6 @@ unknown_dotted_message (const char *name)
       return is_section (section) ? unknown_key_message (section, dot + 1)
                                   : unknown_section_message (section);
     }
-  parallelism = find_not_modelled (name);
-  if (parallelism != NULL)
-    return g_strdup_printf ("%s is not modelled", parallelism);
   home = find_elsewhere (name);
   if (home != NULL)
     return g_strdup_printf ("expected section.key; did you mean '%s.%s'?", home->section,
