@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "config/lora.h"
 #include "config/scenario.h"
 
 /* ---- versions ---- */
@@ -185,6 +186,20 @@ add_training (const Job *job, GPtrArray *list)
 }
 
 static void
+add_adapters (const JobAdapters *adapters, GPtrArray *list)
+{
+  g_autofree char *targets = lora_targets_format (adapters->targets);
+
+  if (!adapters->given || adapters->unlike != NULL)
+    return;
+  add (list, "training.trainable=lora");
+  if (adapters->rank > 0)
+    add (list, "training.lora_rank=%d", adapters->rank);
+  if (adapters->targets != 0)
+    add (list, "training.lora_targets=%s", targets);
+}
+
+static void
 add_fsdp1 (const Job *job, GPtrArray *list)
 {
   add (list, "fsdp.sharding_strategy=%s", ShardingStrategy_words[job->strategy.value]);
@@ -233,6 +248,7 @@ job_overrides (const Job *job)
   GPtrArray *list = g_ptr_array_new_with_free_func (g_free);
 
   add_training (job, list);
+  add_adapters (&job->adapters, list);
   add (list, "fsdp.api=%s", FsdpApi_words[job->api.value]);
   add (list, "fsdp.torch=%u.%u", job->versions.torch / 1000, job->versions.torch % 1000);
   if (job->api.value == API_FSDP1)
@@ -244,6 +260,8 @@ job_overrides (const Job *job)
   add (list, "fsdp.cpu_offload=%s", yes_or_no (job->offload.value));
   add (list, "fsdp.param_dtype=%s", Dtype_words[job->param_dtype.value]);
   add (list, "fsdp.reduce_dtype=%s", Dtype_words[job->reduce_dtype.value]);
+  if (job->tool == TOOL_TORCHTUNE) /* loads in its dtype and casts nothing */
+    add (list, "fsdp.master_dtype=param_dtype");
   add_checkpointing (job, list);
   return list;
 }

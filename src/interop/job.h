@@ -54,14 +54,23 @@ typedef enum
   PREFETCH_UNDER_OLD_KEY     /* prefetch_culprit: the key that is ignored */
 } PrefetchCause;
 
+/* LoRA's adapters. */
+typedef struct
+{
+  gboolean given;
+  const char *unlike; /* a sentence: what of them is not simulated; NULL: they are */
+  gint rank;          /* 0: not known */
+  guint targets;      /* set of LoraTarget (config/lora.h); 0: not known */
+} JobAdapters;
+
 typedef struct
 {
   Tool tool;
   Versions versions;
+  JobAdapters adapters;
   gboolean has_trainer; /* of Hugging Face */
-  gboolean has_lora;
-  gboolean is_fsdp; /* FALSE: nothing turns it on */
-  JobSetting api;   /* FsdpApi */
+  gboolean is_fsdp;     /* FALSE: nothing turns it on */
+  JobSetting api;       /* FsdpApi */
   JobSetting strategy;
   JobSetting reshard; /* fsdp2: RESHARD_… of config/scenario.h */
   JobSetting backward_prefetch, forward_prefetch, limit_all_gathers;

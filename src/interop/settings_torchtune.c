@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "config/scenario.h"
+#include "config/lora.h"
 #include "interop/settings_reader.h"
 
 /* The recipes wrap each layer in a checkpoint and then shard it with FSDP2. */
@@ -66,14 +66,79 @@ read_checkpointing (const SettingsReader *reader, Job *job)
     job->select_every = every;
 }
 
+/* ---- adapters ---- */
+
+static const char *
+unlike_ours (const SettingsReader *model)
+{
+  JobSetting output = job_default (FALSE), dora = job_default (FALSE), base = job_default (FALSE);
+  const char *dropout = settings_text (model->map, "lora_dropout");
+  const char *component = settings_text (model->map, "_component_");
+
+  reader_flag (model, "apply_lora_to_output", &output);
+  reader_flag (model, "use_dora", &dora);
+  reader_flag (model, "quantize_base", &base);
+  if (base.value || strstr (component, ".qlora_") != NULL)
+    return "frozen weights in 4 bits (QLoRA) are not simulated; in bf16 (lora_…) they are.";
+  if (dora.value)
+    return "the magnitudes of DoRA (use_dora) are not simulated; plain LoRA is.";
+  if (output.value)
+    return "adapters beside the head (apply_lora_to_output) are not simulated; those in blocks "
+           "are.";
+  if (dropout != NULL && g_ascii_strtod (dropout, NULL) > 0)
+    return "dropout before adapters (lora_dropout) is not simulated; without it they are.";
+  if (strstr (component, "vision") != NULL)
+    return "adapters of a model with an encoder are not simulated.";
+  return NULL;
+}
+
+/* The attention's names are those of transformers but for one. */
+static guint
+attention_targets (const SettingsReader *model)
+{
+  g_autoptr (GPtrArray) words = g_ptr_array_new_with_free_func (g_free);
+  JobSetting where;
+  guint targets = 0;
+
+  reader_words (model, "lora_attn_modules", words, &where);
+  for (guint i = 0; i < words->len; i++)
+    {
+      const char *word = g_ptr_array_index (words, i);
+      guint one = 0;
+
+      if (lora_targets_parse (strcmp (word, "output_proj") == 0 ? "o_proj" : word, &one, NULL))
+        targets |= one;
+    }
+  return targets;
+}
+
+static void
+read_adapters (const SettingsReader *model, JobAdapters *adapters)
+{
+  JobSetting rank = job_default (0), mlp = job_default (FALSE);
+
+  adapters->given = TRUE;
+  adapters->unlike = unlike_ours (model);
+  reader_count (model, "lora_rank", &rank);
+  reader_flag (model, "apply_lora_to_mlp", &mlp);
+  adapters->rank = rank.value;
+  adapters->targets = attention_targets (model);
+  if (mlp.value)
+    adapters->targets |= LORA_GATE | LORA_UP | LORA_DOWN;
+  if (adapters->targets == 0 && adapters->unlike == NULL)
+    adapters->unlike = "lora_attn_modules names nothing that adapters can stand beside.";
+}
+
 /* "torchtune.models.llama3_1.lora_llama3_1_70b" */
 static void
 read_model (const SettingsReader *reader, Job *job)
 {
-  const char *component = settings_text (settings_map (reader->map, "model"), "_component_");
+  const SettingsReader model
+      = { reader->tree, settings_map (reader->map, "model"), NULL, reader->findings };
 
-  job->model_name = component;
-  job->has_lora = component != NULL && strstr (component, "lora") != NULL;
+  job->model_name = settings_text (model.map, "_component_");
+  if (job->model_name != NULL && strstr (job->model_name, "lora_") != NULL)
+    read_adapters (&model, &job->adapters);
 }
 
 static void

@@ -340,11 +340,42 @@ read_batch (const Trainer *trainer)
     reader_count (&trainer->args, lengths[i], &job->seq_len);
 }
 
+/* ---- adapters ---- */
+
+static gboolean
+is_on (const SettingsNode *args, const char *key)
+{
+  const SettingsMember *member = settings_find (args, key);
+
+  return member != NULL && settings_is_true (member->value);
+}
+
+static gboolean
+has_adapters (const SettingsNode *args)
+{
+  return settings_text (args, "adapter") != NULL || settings_text (args, "lora_r") != NULL
+         || g_strcmp0 (settings_text (args, "finetuning_type"), "lora") == 0
+         || settings_find (args, "peft_config") != NULL || is_on (args, "use_peft");
+}
+
+/* Under FSDP1 the Trainer puts PEFT's policy in place of the user's; axolotl does the like for
+ * FSDP2. */
+static const char *
+unlike_ours (const SettingsNode *args)
+{
+  if (g_strcmp0 (settings_text (args, "adapter"), "qlora") == 0 || is_on (args, "load_in_4bit")
+      || is_on (args, "load_in_8bit") || settings_text (args, "quantization_bit") != NULL)
+    return "frozen weights in 4 or 8 bits (QLoRA) are not simulated; a scenario with "
+           "training.trainable = lora has them in bf16.";
+  return "PEFT makes each adapter an FSDP unit of its own (fsdp_auto_wrap_policy), and these small "
+         "units are not simulated; a scenario with training.trainable = lora has adapters in the "
+         "unit of their block.";
+}
+
 static void
 read_model (const Trainer *trainer)
 {
   const SettingsNode *args = trainer->args.map;
-  const char *tuning = settings_text (args, "finetuning_type");
   const char *name = settings_text (args, "model_name_or_path");
   Job *job = trainer->job;
 
@@ -352,11 +383,8 @@ read_model (const Trainer *trainer)
     job->model_name = name;
   if (settings_text (args, "base_model") != NULL)
     job->model_name = settings_text (args, "base_model");
-  job->has_lora |= settings_text (args, "adapter") != NULL || settings_text (args, "lora_r") != NULL
-                   || (tuning != NULL && strcmp (tuning, "lora") == 0)
-                   || settings_find (args, "peft_config") != NULL
-                   || (settings_find (args, "use_peft") != NULL
-                       && settings_is_true (settings_find (args, "use_peft")->value));
+  if (has_adapters (args))
+    job->adapters = (JobAdapters){ .given = TRUE, .unlike = unlike_ours (args) };
 }
 
 static void

@@ -197,9 +197,7 @@ reason_against_costs (const Check *check)
     return problems_summary (check->unsupported);
   if (!job->is_fsdp)
     return NULL;
-  if (job->has_lora)
-    return g_strdup ("adapters on frozen weights (LoRA) are not simulated here.");
-  return NULL;
+  return job->adapters.given ? g_strdup (job->adapters.unlike) : NULL;
 }
 
 static gboolean
