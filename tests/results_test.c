@@ -136,7 +136,8 @@ a_lane_of_many_boxes_keeps_its_share (void **state)
   assert_float_equal (shown_ms, 10, 0.1);
 }
 
-/* One level holds from its row to the next; the first reaches back to the beginning. */
+/* One level holds from its row to the next; the first reaches back to the beginning. Of two rows
+ * of one moment the first, a peak that is over at once, is drawn as a line. */
 static void
 memory_is_drawn_in_steps (void **state)
 {
@@ -149,10 +150,12 @@ memory_is_drawn_in_steps (void **state)
        "unsharded_params_bytes,unsharded_grads_bytes,activations_bytes,comm_buffers_bytes,"
        "other_bytes\n"
        "a,0,-10,1073741824,1073741824,0,0,0,0,0,0,0\n"
+       "a,0,2000,4294967296,1073741824,0,0,0,0,3221225472,0,0\n"
        "a,0,2000,3221225472,1073741824,0,0,0,0,2147483648,0,0\n");
   csv = plot_memory_csv (results_variant (results, 0), 0,
                          G_GINT64_CONSTANT (5000) * PICOSECONDS_PER_MICROSECOND);
   assert_non_null (strstr (csv, "\n0,1,1,1,1,1,1,1,1\n2,1,1,1,1,1,1,1,1\n"
+                                "2,1,1,1,4,4,4,4,4\n2,1,1,1,4,4,4,4,4\n"
                                 "2,1,1,1,3,3,3,3,3\n5,1,1,1,3,3,3,3,3\n"));
 }
 

@@ -37,10 +37,9 @@ levels_between (const ResultsVariant *variant, SimTime from, SimTime to)
     {
       ResultsMemory level = *level_at (variant, i);
 
+      if (level.time <= from)
+        g_array_set_size (levels, 0);
       level.time = MAX (level.time, from);
-      if (levels->len > 0
-          && g_array_index (levels, ResultsMemory, levels->len - 1).time == level.time)
-        g_array_set_size (levels, levels->len - 1);
       g_array_append_val (levels, level);
     }
   return levels;

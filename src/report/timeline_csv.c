@@ -81,29 +81,49 @@ change_at (const Timeline *timeline, guint index)
   return &g_array_index (timeline->changes, MemoryChange, index);
 }
 
-/* Changes of one moment make one row, and none where they cancel out. The first
- * row is the state in which the reported steps begin, at the time of the last
+/* The rows of one moment, which end at @level: that of its @highest level before, where this
+ * is above what was held before and after it, and none where nothing came of it. */
+static void
+add_moment (Csv *csv, const char *variant, const Timeline *timeline, SimTime time,
+            const MemoryLevel *highest, const MemoryLevel *level, MemoryLevel *written)
+{
+  if (highest->allocated > MAX (level->allocated, written->allocated))
+    {
+      add_level (csv, variant, timeline, time, highest);
+      *written = *highest;
+    }
+  if (memcmp (level, written, sizeof *level) != 0)
+    add_level (csv, variant, timeline, time, level);
+  *written = *level;
+}
+
+/* The first row is the state in which the reported steps begin, at the time of the last
  * change before them. */
 static void
 add_memory (Csv *csv, const char *variant, const Timeline *timeline)
 {
   const guint n_changes = timeline->changes->len;
   const guint first = timeline_step (timeline, timeline->n_warmup_steps)->first_change;
-  MemoryLevel level = { 0 }, written = { .allocated = -1 };
+  MemoryLevel level = { 0 }, highest, written;
   SimTime time = timeline->origin;
 
-  for (guint i = 0; i <= n_changes; i++)
+  for (guint i = 0; i < first; i++)
     {
-      if (i >= first && (i == n_changes || i == 0 || change_at (timeline, i)->time != time)
-          && memcmp (&level, &written, sizeof level) != 0)
-        {
-          add_level (csv, variant, timeline, time, &level);
-          written = level;
-        }
-      if (i == n_changes)
-        break;
       memory_level_apply (&level, change_at (timeline, i));
       time = change_at (timeline, i)->time;
+    }
+  add_level (csv, variant, timeline, time, &level);
+  highest = written = level;
+  for (guint i = first; i < n_changes; i++)
+    {
+      time = change_at (timeline, i)->time;
+      memory_level_apply (&level, change_at (timeline, i));
+      if (level.allocated > highest.allocated)
+        highest = level;
+      if (i + 1 < n_changes && change_at (timeline, i + 1)->time == time)
+        continue;
+      add_moment (csv, variant, timeline, time, &highest, &level, &written);
+      highest = level;
     }
 }
 
