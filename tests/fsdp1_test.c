@@ -399,6 +399,12 @@ what_pytorch_refuses_is_refused (void **state)
   assert_refused (&scenario, "float8");
 
   scenario = scenario_of_round_numbers ();
+  scenario.software.compile = TRUE;
+  assert_refused (&scenario, "Dynamo");
+  scenario.fsdp.use_orig_params = TRUE;
+  assert_true (fsdp_check (&scenario, NULL));
+
+  scenario = scenario_of_round_numbers ();
   use_wrapper (&scenario);
   scenario.fsdp.torch_minor = 0;
   scenario.checkpoint.select_op = TRUE;

@@ -441,6 +441,9 @@ fsdp1_mixes_only_with_original_parameters (void **state)
   scenario.fsdp.use_orig_params = FALSE;
   assert_refused (&scenario, "uniform `requires_grad` when `use_orig_params=False`");
   scenario.fsdp.use_orig_params = TRUE;
+  scenario.fsdp.torch_minor = 0;
+  assert_refused (&scenario, "requires uniform `requires_grad`");
+  scenario.fsdp.torch_minor = 1;
   scenario.fsdp.units = UNITS_ONE;
   assert_refused (&scenario, "those of embedding and head too");
 }

@@ -339,6 +339,9 @@ equal_meaning_hashes_alike (void **state)
   g_autofree char *other = hash_of ("[training]\nseq_len = 4097\n");
   g_autofree char *named = hash_of ("[variant base]\n");
   g_autofree char *renamed = hash_of ("[variant other]\n");
+  g_autofree char *one_input = hash_of ("[fsdp]\nreduce_scatter_input_buffers = 1\n");
+  g_autofree char *two_inputs = hash_of ("[fsdp]\nreduce_scatter_input_buffers = 2\n");
+  g_autofree char *flattened = hash_of ("[fsdp]\nuse_orig_params = false\n");
 
   (void)state;
   assert_int_equal (strlen (plain), 64);
@@ -346,6 +349,9 @@ equal_meaning_hashes_alike (void **state)
   assert_string_equal (plain, named);
   assert_string_not_equal (plain, other);
   assert_string_not_equal (plain, renamed);
+  assert_string_equal (plain, one_input);
+  assert_string_not_equal (plain, two_inputs);
+  assert_string_not_equal (plain, flattened);
 }
 
 int

@@ -222,6 +222,8 @@ of_adapters (KeyId key, const Scenario *scenario)
     return NULL;
   if (key == ID_fsdp_use_orig_params && scenario->fsdp.api != API_FSDP1)
     return without_api[scenario->fsdp.api];
+  if (key == ID_fsdp_use_orig_params && scenario->software.compile)
+    return NULL;
   return scenario_trains_adapters (scenario) ? NULL : "no effect without training.trainable = lora";
 }
 

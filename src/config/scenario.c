@@ -146,13 +146,20 @@ read_variants (ScenarioFile *file, Problems *problems)
 }
 
 /* What only says what something is called does not count. Keys of adapters do where there are some,
- * so that all other scenarios have the hash that they had before these keys. */
+ * and others that came later where they say what is not the default, so that all other scenarios
+ * have the hash that they had before these keys. */
 static gboolean
 is_hashed (const KeyInfo *key, const Scenario *scenario)
 {
+  const KeyId id = keys_id (key);
+
   if (key->type == KEY_TEXT)
     return FALSE;
-  return scenario_trains_adapters (scenario) || !effect_is_of_adapters (keys_id (key));
+  if (id == ID_fsdp_reduce_scatter_input_buffers)
+    return scenario->fsdp.reduce_scatter_input_buffers > 1;
+  if (id == ID_fsdp_use_orig_params && !scenario->fsdp.use_orig_params)
+    return TRUE;
+  return scenario_trains_adapters (scenario) || !effect_is_of_adapters (id);
 }
 
 /* Every figure of every variant in the table's order, and the variants' names. */

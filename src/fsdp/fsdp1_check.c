@@ -92,10 +92,16 @@ check_offload (const Scenario *scenario, GError **error)
   return TRUE;
 }
 
-/* Of one flat parameter all views have gradients, the embedding's too. */
+/* Of one flat parameter all views have gradients, the embedding's too. In 2.0 it had to be uniform
+ * whatever use_orig_params said. */
 static gboolean
 check_adapters (const Scenario *scenario, GError **error)
 {
+  if (scenario->fsdp.torch_minor < 1)
+    return fsdp_refuse (error, ID_fsdp_torch,
+                        "adapters and frozen weights of a block would be one flat parameter, and "
+                        "before torch 2.1 `FlatParameter` requires uniform `requires_grad` "
+                        "(ValueError); use torch 2.1 or newer");
   if (!scenario->fsdp.use_orig_params)
     return fsdp_refuse (error, ID_fsdp_use_orig_params,
                         "adapters and frozen weights of a block would be one flat parameter: Must "
@@ -107,6 +113,17 @@ check_adapters (const Scenario *scenario, GError **error)
         "in one flat parameter with adapters the frozen weights have gradients as well, "
         "those of embedding and head too, so that nothing is saved but optimizer "
         "states; use units = root_and_blocks or api = fsdp2");
+  return TRUE;
+}
+
+/* torch/_dynamo, of modules that FSDP manages. */
+static gboolean
+check_compile (const Scenario *scenario, GError **error)
+{
+  if (scenario->software.compile && !scenario->fsdp.use_orig_params)
+    return fsdp_refuse (error, ID_fsdp_use_orig_params,
+                        "Dynamo only supports FSDP with use_orig_params=True (AssertionError); use "
+                        "use_orig_params = true or compile = false");
   return TRUE;
 }
 
@@ -139,5 +156,5 @@ fsdp1_check (const Scenario *scenario, GError **error)
 {
   return check_checkpointing (scenario, error) && check_regions (scenario, error)
          && check_sharding (scenario, error) && check_offload (scenario, error)
-         && check_frozen (scenario, error);
+         && check_compile (scenario, error) && check_frozen (scenario, error);
 }
