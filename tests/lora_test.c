@@ -9,6 +9,7 @@
 #include "config/lora.h"
 #include "cost/adapters.h"
 #include "step_fixture.h"
+#include "study/plan_memory.h"
 #include "timeline/memory.h"
 
 /* The model of round numbers: hidden 64, queries, keys and values as wide, an ungated feed-forward
@@ -361,6 +362,23 @@ fsdp1_holds_gradients_of_frozen_weights (void **state)
   assert_int_equal (held (&scenario, MEMORY_GRADS, TRUE), 4 * N_BLOCKS * 160);
 }
 
+/* What a node's eight ranks hold of an offloaded job, of 4 bytes: sixteenths of all parameters,
+ * 1,118,272, of the gradients, under FSDP1 of all that is in blocks, 1,085,440, and of two states
+ * of the adapters, 32,768. */
+static void
+hosts_hold_what_is_offloaded (void **state)
+{
+  (void)state;
+  Scenario scenario = adapters (API_FSDP1);
+  StepCost cost;
+
+  step_cost_new (&scenario, &cost);
+  assert_int_equal (plan_host_memory (&scenario, &cost),
+                    8 * 4 * (1118272 + 1085440 + 2 * 32768) / 16);
+  scenario = adapters (API_FSDP2);
+  assert_int_equal (plan_host_memory (&scenario, &cost), 8 * 4 * (1118272 + 3 * 32768) / 16);
+}
+
 static void
 nothing_is_left_over (void **state)
 {
@@ -466,6 +484,7 @@ main (void)
     cmocka_unit_test (ddp_has_buckets_for_adapters_alone),
     cmocka_unit_test (adapters_alone_have_states),
     cmocka_unit_test (fsdp1_holds_gradients_of_frozen_weights),
+    cmocka_unit_test (hosts_hold_what_is_offloaded),
     cmocka_unit_test (nothing_is_left_over),
     cmocka_unit_test (model_flops_are_those_of_the_passes),
     cmocka_unit_test (fsdp1_mixes_only_with_original_parameters),

@@ -44,12 +44,24 @@ plan_memory_at_least (const Scenario *scenario, const StepCost *cost)
   return shard + states + activations;
 }
 
+/* FSDP1 has gradients of all of a block beside adapters. */
+static gint64
+params_with_gradients (const Scenario *scenario, const StepCost *cost)
+{
+  gint64 in_blocks = cost->adapters;
+
+  if (!scenario_trains_adapters (scenario) || scenario_spares_frozen (scenario))
+    return cost->trained_params;
+  for (guint block = 0; block < scenario->model.layers; block++)
+    in_blocks += cost->kinds[model_kind_of_block (&scenario->model, block)].params.total;
+  return in_blocks;
+}
+
 gint64
 plan_host_memory (const Scenario *scenario, const StepCost *cost)
 {
-  const gint64 per_trained = 1 + cost_optimizer_states (scenario); /* gradient and states */
-
   return scenario->cluster.gpus_per_node
          * (shard_bytes (scenario, cost->params.total + cost->adapters)
-            + per_trained * shard_bytes (scenario, cost->trained_params));
+            + shard_bytes (scenario, params_with_gradients (scenario, cost))
+            + cost_optimizer_states (scenario) * shard_bytes (scenario, cost->trained_params));
 }
