@@ -170,7 +170,7 @@ static const MistakeCase values[] = {
   { "[fsdp]\napi = FSDP2\n",
     "s.ini:6:7: [fsdp] api: unknown value 'FSDP2'; did you mean 'fsdp2'?" },
   { "[fsdp]\nsharding_strategy = FULL\n", "s.ini:6:21: [fsdp] sharding_strategy: unknown value "
-                                          "'FULL'; one of FULL_SHARD, SHARD_GRAD_OP" },
+                                          "'FULL'; did you mean 'FULL_SHARD'?" },
   { "[fsdp]\nparam_dtype = fp8\n", "s.ini:6:15: [fsdp] param_dtype: unknown value 'fp8'; " },
   { "[fsdp]\nreshard_after_forward = yes\n", "s.ini:6:25: [fsdp] reshard_after_forward: expected a "
                                              "group size or a word: unknown value 'yes'" },
@@ -413,6 +413,10 @@ what_must_be_given_is_asked_for (void **state)
           "config.json\ns.ini: [cluster] no cluster; give source" },
     { "[model]\nsource = tiny_model.ini\n", "s.ini: [cluster] no cluster; give source" },
     { "[cluster]\nsource = tiny_cluster.ini\n[model]\n", "s.ini:3:1: [model] no model; give" },
+    { "[cluster]\nnodes = 2\n[model]\nsource = tiny_model.ini\n",
+      "s.ini:1:1: [cluster] no cluster; give" },
+    { "[cluster]\nsource = zz\nnodes = 2\n[model]\nsource = tiny_model.ini\n",
+      "s.ini:2:10: [cluster] source: no cluster of that name; 'fsdpsim list clusters' shows" },
     { "[cluster]\nsource =\n[model]\nsource = tiny_model.ini\n",
       "s.ini:1:1: [cluster] no cluster; give" },
     { "[model]\nlayers = 4\n[cluster]\nsource = tiny_cluster.ini\n",
@@ -429,6 +433,7 @@ what_must_be_given_is_asked_for (void **state)
       if (!g_str_has_prefix (messages, cases[i].says))
         print_error ("%s:\n%s", cases[i].text, messages);
       assert_true (g_str_has_prefix (messages, cases[i].says));
+      assert_null (strstr (messages, "nics_per_node")); /* of a cluster that is not there */
     }
 }
 

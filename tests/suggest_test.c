@@ -38,7 +38,7 @@ a_slip_of_the_finger_finds_its_key (void **state)
   assert_nearest ("optimiser", "optimizer");
 }
 
-/* At most two edits, or a third of the word's length. */
+/* At most two edits, one of four letters, or a third of the word's length. */
 static void
 another_word_finds_nothing (void **state)
 {
@@ -46,6 +46,8 @@ another_word_finds_nothing (void **state)
   assert_nearest ("", NULL);
   assert_nearest ("x", NULL);
   assert_nearest ("learning_rate", NULL);
+  assert_null (suggest_nearest ("h100", (const char *const[]){ "a10g", NULL }));
+  assert_null (suggest_nearest ("fp8", (const char *const[]){ "fp16", NULL }));
   assert_nearest ("sequence_length", NULL);
   assert_nearest ("\xC3\xA4\xC3\xB6\xC3\xBC", NULL);
 }
@@ -86,6 +88,29 @@ a_clause_names_the_nearest_or_all_of_a_few (void **state)
   assert_string_equal (none, "");
 }
 
+/* Who writes "h100" knows part of a name. Of few words all are shown. */
+static void
+a_part_finds_the_words_around_it (void **state)
+{
+  static const char *const gpus[]
+      = { "a100-pcie-40g", "a100-sxm-80g", "a10g",         "b200-sxm",      "gb200",
+          "gh200-96g",     "h100-nvl-94g", "H100-SXM-80g", "h200-sxm",      "l4",
+          "l40s",          "mi300x",       "rtx-4090",     "v100-sxm2-32g", NULL };
+  g_autofree char *several = suggest_clause ("h100", gpus);
+  g_autofree char *single = suggest_clause ("MI300", gpus);
+  g_autofree char *too_short = suggest_clause ("00", gpus);
+  g_autofree char *one = suggest_clause ("accum", keys);
+  g_autofree char *few
+      = suggest_clause ("ing", (const char *const[]){ "sharding", "timing", NULL });
+
+  (void)state;
+  assert_string_equal (several, "; did you mean one of 'h100-nvl-94g', 'H100-SXM-80g'?");
+  assert_string_equal (single, "; did you mean 'mi300x'?");
+  assert_string_equal (too_short, "");
+  assert_string_equal (one, "; did you mean 'grad_accum'?");
+  assert_string_equal (few, "; one of sharding, timing");
+}
+
 int
 main (void)
 {
@@ -94,6 +119,7 @@ main (void)
     cmocka_unit_test (another_word_finds_nothing),
     cmocka_unit_test (words_of_any_length_are_safe),
     cmocka_unit_test (a_clause_names_the_nearest_or_all_of_a_few),
+    cmocka_unit_test (a_part_finds_the_words_around_it),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

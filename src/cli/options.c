@@ -8,6 +8,7 @@
 #include "cli/options_network.h"
 #include "cli/options_sweep.h"
 #include "config/choices.h"
+#include "config/keys_unknown.h"
 #include "config/suggest.h"
 
 #define MAX_JOBS  1024
@@ -32,8 +33,17 @@ take_override (const char *option, const char *value, gpointer data, GError **er
   const char *equals = strchr (value, '=');
   const char *dot = strchr (value, '.');
 
-  if (equals == NULL || dot == NULL || dot > equals)
+  if (equals == NULL)
     return refuse (error, option, value, "SECTION.KEY=VALUE");
+  if (dot == NULL || dot > equals)
+    {
+      g_autofree char *name = g_strndup (value, (gsize)(equals - value));
+      g_autofree char *message = unknown_dotted_message (name);
+
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s %s: %s", option, value,
+                   message);
+      return FALSE;
+    }
   g_ptr_array_add (options->overrides, g_strdup (value));
   return TRUE;
 }

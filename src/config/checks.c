@@ -101,7 +101,8 @@ check_network (const Check *check)
   const Setting *rate
       = BLAME (check, ID_cluster_nodes, ID_cluster_nics_per_node, ID_cluster_nic_bandwidth);
 
-  if (cluster->nodes <= 1)
+  /* Without a cluster its NICs are none; what lacks is told already. */
+  if (cluster->nodes <= 1 || check->resolved->settings[ID_cluster_gpus_per_node] == NULL)
     return;
   if (nics != NULL && cluster->nics_per_node == 0)
     note (check, nics,

@@ -98,7 +98,9 @@ unknown_key_message (const char *section, const char *key)
   clause = foreign_key_clause (key);
   if (clause == NULL)
     clause = nearest_key_clause (section, key);
-  return g_strconcat ("unknown key", clause, NULL);
+  return g_strconcat (
+      "unknown key",
+      clause[0] != '\0' ? clause : "; 'fsdpsim list keys' shows those that there are", NULL);
 }
 
 char *

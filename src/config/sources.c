@@ -162,7 +162,8 @@ find_file (const Sources *sources, const SourceKind *kind, const Setting *settin
     return path;
   if (looks_like_path (setting->text))
     problems_add_io_at (problems, &setting->place, setting->key->section, setting->key->key,
-                        "no such file");
+                        "no such file; 'fsdpsim list %ss' shows the names that need none",
+                        kind->section);
   else
     note_unknown_name (kind, setting, problems);
   return NULL;

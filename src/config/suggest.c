@@ -9,6 +9,12 @@
 
 #define FEW_WORDS 14
 
+/* Two slips in a word so short leave nothing of it: "h100" is no "a10g". */
+#define SHORT_WORD 4
+
+/* Fewer letters are part of too many words. */
+#define SHORTEST_PART 3
+
 static gboolean
 same_letter (char a, char b)
 {
@@ -48,7 +54,7 @@ const char *
 suggest_nearest (const char *word, const char *const *words)
 {
   gsize length = strlen (word);
-  guint limit = MAX (2, (guint)MIN (length, LONGEST_WORD) / 3);
+  guint limit = length <= SHORT_WORD ? 1 : MAX (2, (guint)MIN (length, LONGEST_WORD) / 3);
   const char *nearest = NULL;
 
   if (length > LONGEST_WORD)
@@ -72,15 +78,42 @@ suggest_nearest (const char *word, const char *const *words)
   return nearest;
 }
 
+/* The words that @part is a part of. */
+static GPtrArray *
+words_around (const char *part, const char *const *words)
+{
+  GPtrArray *found = g_ptr_array_new ();
+  g_autofree char *lower = g_ascii_strdown (part, -1);
+
+  for (; strlen (part) >= SHORTEST_PART && *words != NULL; words++)
+    {
+      g_autofree char *word = g_ascii_strdown (*words, -1);
+
+      if (strstr (word, lower) != NULL)
+        g_ptr_array_add (found, (gpointer)*words);
+    }
+  g_ptr_array_add (found, NULL);
+  return found;
+}
+
 char *
 suggest_clause (const char *word, const char *const *words)
 {
   const char *nearest = suggest_nearest (word, words);
-  gsize n_words = g_strv_length ((char **)words);
+  const gsize n_words = g_strv_length ((char **)words);
+  g_autoptr (GPtrArray) around = words_around (word, words);
+  const gsize n_around = around->len - 1;
   g_autofree char *list = NULL;
 
+  if (nearest == NULL && n_around == 1)
+    nearest = g_ptr_array_index (around, 0);
   if (nearest != NULL)
     return g_strdup_printf ("; did you mean '%s'?", nearest);
+  if (n_words >= FEW_WORDS && n_around > 0 && n_around < FEW_WORDS)
+    {
+      list = g_strjoinv ("', '", (char **)around->pdata);
+      return g_strdup_printf ("; did you mean one of '%s'?", list);
+    }
   if (n_words == 0 || n_words >= FEW_WORDS)
     return g_strdup ("");
   list = g_strjoinv (", ", (char **)words);

@@ -320,6 +320,21 @@ append_verdict (const char *name, const Figures *figures, GString *text)
   text_append_wrapped (text, line, 2);
 }
 
+/* What "retries" in the table stands for. */
+static void
+append_retries (const char *name, const Figures *figures, GString *text)
+{
+  g_autofree char *line = NULL;
+
+  if (figures->status != RUN_OK || figures->memory.retries == 0)
+    return;
+  line = g_strdup_printf ("%s is near out of memory (retries): %u times a step the allocator waits "
+                          "for the GPU and gives back what it had cached, which the step time does "
+                          "not hold.",
+                          name, figures->memory.retries);
+  text_append_wrapped (text, line, 2);
+}
+
 static void
 append_sentences (const Report *report, const char *const *names, guint decimals, GString *text)
 {
@@ -336,7 +351,10 @@ append_sentences (const Report *report, const char *const *names, guint decimals
       text_append_wrapped (text, sentence, 2);
     }
   for (guint i = 0; i < report->n_entries; i++)
-    append_verdict (names[i], &report->entries[i].run.figures, text);
+    {
+      append_verdict (names[i], &report->entries[i].run.figures, text);
+      append_retries (names[i], &report->entries[i].run.figures, text);
+    }
 }
 
 static void

@@ -156,9 +156,10 @@ append_head (const Plan *plan, const ReportScenario *scenario, GString *text)
   const PlanLimits *limits = plan_limits (plan);
   g_autofree char *words = plan_describe_limits (limits);
 
-  g_string_append_printf (text, "# " PACKAGE_STRING "\n# plan      %s (%s, %.*s)\n# limits    %s\n",
-                          scenario->title, scenario->scenario_name, HASH_DIGITS, scenario->sha256,
-                          words);
+  g_string_append_printf (text,
+                          "# " PACKAGE_STRING "\n# plan      %s%s(%s, %.*s)\n# limits    %s\n",
+                          scenario->title, scenario->title[0] != '\0' ? " " : "",
+                          scenario->scenario_name, HASH_DIGITS, scenario->sha256, words);
   append_counts (plan, text);
   append_sequence (plan, text);
   g_string_append_printf (text, "# ranked    by %s\n",
