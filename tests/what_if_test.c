@@ -97,6 +97,8 @@ one_respect_at_a_time (void **state)
       assert_true ((is->base_ps[PROTOCOL_LL] == was->base_ps[PROTOCOL_LL])
                    == (kind != WHAT_IF_LATENCY));
       assert_true ((is->kernel_launch_ps == was->kernel_launch_ps) == (kind != WHAT_IF_HOST));
+      assert_true ((is->cpu_core_bytes_per_s == was->cpu_core_bytes_per_s)
+                   == (kind != WHAT_IF_HOST));
       assert_true ((other.gpu.matmul_flops == scenario->gpu.matmul_flops)
                    == (kind != WHAT_IF_MATMULS));
       assert_true ((other.gpu.memory_bytes_per_s == scenario->gpu.memory_bytes_per_s)

@@ -73,6 +73,27 @@ describe_runtime (const ReportEntry *entry)
                           scenario->simulation.seed);
 }
 
+/* Whose optimizer is the CPU's: how many cores it has, and from how many on its share of the host
+ * memory's bandwidth limits it instead. NULL where it is the GPU's, or its time is given. */
+static char *
+describe_offload (const ReportEntry *entry)
+{
+  const Scenario *scenario = entry->run.scenario;
+  const ClusterConfig *cluster = &scenario->cluster;
+  const double cores = (double)cluster->cpu_cores / cluster->gpus_per_node;
+  const double enough
+      = cluster->host_memory_bytes_per_s / cluster->gpus_per_node / cluster->cpu_core_bytes_per_s;
+  char used[FORMAT_SIZE], all[FORMAT_SIZE], filled[FORMAT_SIZE];
+
+  if (!scenario->fsdp.cpu_offload || scenario->timing.optimizer_step != TIMING_NOT_GIVEN)
+    return NULL;
+  return g_strdup_printf (
+      "the CPU's optimizer has %s of a rank's %s cores (simulation.omp_num_threads); %s use up its "
+      "memory bandwidth",
+      format_real (used, "%.3g", MIN ((double)scenario->simulation.omp_num_threads, cores)),
+      format_real (all, "%.3g", cores), format_real (filled, "%.2g", enough));
+}
+
 /* Times given replace the models that would follow the cluster; NULL where none is. */
 static char *
 describe_timing (const ReportEntry *entry)
@@ -158,5 +179,6 @@ table_head_append (const Report *report, const char *const *names, GString *text
   append_lines (report, names, "cluster", describe_cluster, text);
   append_lines (report, names, "model", describe_model, text);
   append_lines (report, names, "runtime", describe_runtime, text);
+  append_lines (report, names, "offload", describe_offload, text);
   append_lines (report, names, "times", describe_timing, text);
 }

@@ -77,6 +77,8 @@ halve_host (Scenario *scenario)
 
   for (guint i = 0; i < G_N_ELEMENTS (times); i++)
     scale_time (times[i], 0.5);
+  cluster->cpu_core_bytes_per_s *= 2; /* clips and runs the optimizer of offloaded shards */
+  cluster->host_memory_bytes_per_s *= 2;
 }
 
 void
