@@ -154,7 +154,14 @@ keys_without_effect_say_so (void **state)
   g_autoptr (ScenarioFile) both
       = fixture_load (TINY "[variant a]\n[variant b]\nfsdp.api = fsdp2\n", NULL);
 
+  g_autoptr (ScenarioFile) old
+      = fixture_load (TINY "[fsdp]\ntorch = 2.0\n[activation_checkpointing]\n"
+                           "method = apply_activation_checkpointing\n",
+                      NULL);
+
   (void)state;
+  assert_shown (old, "activation_checkpointing", "early_stop",
+                "early_stop = true # default; no effect before torch 2.1");
   assert_shown (fsdp1, "fsdp", "reshard_after_forward",
                 "reshard_after_forward = auto # default; no effect with fsdp1");
   assert_shown (fsdp1, "fsdp", "reshard_after_backward",

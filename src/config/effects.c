@@ -53,8 +53,9 @@ of_fsdp (KeyId key, const FsdpConfig *fsdp)
 }
 
 static const char *
-of_checkpointing (KeyId key, const CheckpointConfig *checkpoint)
+of_checkpointing (KeyId key, const Scenario *scenario)
 {
+  const CheckpointConfig *checkpoint = &scenario->checkpoint;
   gboolean is_off = checkpoint->method == CHECKPOINT_NONE;
 
   switch (key)
@@ -67,7 +68,9 @@ of_checkpointing (KeyId key, const CheckpointConfig *checkpoint)
     case ID_activation_checkpointing_early_stop:
       if (is_off)
         return "no effect with method = none";
-      return checkpoint->use_reentrant ? "no effect with use_reentrant = true" : NULL;
+      if (checkpoint->use_reentrant)
+        return "no effect with use_reentrant = true";
+      return scenario->fsdp.torch_minor < 1 ? "no effect before torch 2.1" : NULL;
     default:
       return NULL;
     }
@@ -247,7 +250,7 @@ effect_absent (KeyId key, const Scenario *scenario)
   const char *reason = of_fsdp (key, &scenario->fsdp);
 
   if (reason == NULL)
-    reason = of_checkpointing (key, &scenario->checkpoint);
+    reason = of_checkpointing (key, scenario);
   if (reason == NULL)
     reason = of_cluster (key, &scenario->cluster);
   if (reason == NULL)
