@@ -184,7 +184,7 @@ every_timing_key_is_read (void **state)
   for (guint i = 0; i < n; i++)
     if (strcmp (keys[i].section, "timing") == 0)
       g_string_append_printf (text, "%s = %ums\n", keys[i].key, ++n_timing);
-  assert_int_equal (n_timing, 25);
+  assert_int_equal (n_timing, 30);
   file = fixture_load (text->str, NULL);
   assert_int_equal (n_timing, G_N_ELEMENTS (times));
   memcpy (times, &scenario_file_variant (file, 0)->timing, sizeof times);

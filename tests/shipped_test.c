@@ -70,6 +70,7 @@ static const struct
 } totals[] = {
   { "codellama-34b", G_GINT64_CONSTANT (33743970304) },
   { "deepseek-llm-7b", G_GINT64_CONSTANT (6910365696) },
+  { "flan-t5-xxl", G_GINT64_CONSTANT (11135332352) },
   { "gpt2", 124439808 },
   { "gpt2-large", 774030080 },
   { "gpt2-medium", 354823168 },

@@ -67,8 +67,8 @@ check_blame (const Resolved *resolved, const KeyId *ids, guint n)
   return top->origin == ORIGIN_SOURCE && !same_file ? named_by (resolved, top) : top;
 }
 
-static void G_GNUC_PRINTF (3, 4)
-    note (const Check *check, const Setting *setting, const char *format, ...)
+void
+check_note (Problems *problems, const Setting *setting, const char *format, ...)
 {
   va_list arguments;
   g_autofree char *message = NULL;
@@ -76,21 +76,31 @@ static void G_GNUC_PRINTF (3, 4)
   va_start (arguments, format);
   message = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  problems_add (check->problems, &setting->place, setting->key->section, setting->key->key, "%s",
-                message);
+  problems_add (problems, &setting->place, setting->key->section, setting->key->key, "%s", message);
 }
 
 static void
 check_positions (const Check *check)
 {
   const Setting *blamed = BLAME (check, ID_model_positions, ID_training_seq_len);
-  guint positions = check->scenario->model.positions;
-  guint seq_len = check->scenario->training.seq_len;
+  const Setting *encoder = BLAME (check, ID_model_positions, ID_training_encoder_seq_len,
+                                  ID_training_seq_len, ID_model_encoder_layers);
+  const ModelConfig *model = &check->scenario->model;
+  const TrainingConfig *training = &check->scenario->training;
+  gboolean is_over = model->positions > 0 && training->seq_len > model->positions;
 
-  if (blamed != NULL && positions > 0 && seq_len > positions)
-    note (check, blamed,
-          "training.seq_len %u is over the %u learned positions of the model; at most %u would do",
-          seq_len, positions, positions);
+  if (blamed != NULL && is_over)
+    check_note (
+        check->problems, blamed,
+        "training.seq_len %u is over the %u learned positions of the model; at most %u would do",
+        training->seq_len, model->positions, model->positions);
+  else if (encoder != NULL && !is_over && model_has_encoder (model) && model->positions > 0
+           && training->encoder_seq_len > model->positions)
+    check_note (
+        check->problems, encoder,
+        "training.encoder_seq_len %u is over the %u learned positions of the encoder; at most %u "
+        "would do",
+        training->encoder_seq_len, model->positions, model->positions);
 }
 
 static void
@@ -105,12 +115,13 @@ check_network (const Check *check)
   if (cluster->nodes <= 1 || check->resolved->settings[ID_cluster_gpus_per_node] == NULL)
     return;
   if (nics != NULL && cluster->nics_per_node == 0)
-    note (check, nics,
-          "%u nodes but nics_per_node = 0; one node or nics_per_node and nic_bandwidth would do",
-          cluster->nodes);
+    check_note (
+        check->problems, nics,
+        "%u nodes but nics_per_node = 0; one node or nics_per_node and nic_bandwidth would do",
+        cluster->nodes);
   else if (rate != NULL && cluster->nic_bytes_per_s <= 0)
-    note (check, rate, "%u nodes but nic_bandwidth is 0; a rate such as 400Gb/s would do",
-          cluster->nodes);
+    check_note (check->problems, rate,
+                "%u nodes but nic_bandwidth is 0; a rate such as 400Gb/s would do", cluster->nodes);
 }
 
 static gboolean
@@ -132,8 +143,8 @@ check_shard_group (const Check *check)
   if (blamed == NULL || scenario->fsdp.api == API_DDP || !is_hybrid (&scenario->fsdp))
     return;
   if (ranks % group != 0)
-    note (
-        check, blamed,
+    check_note (
+        check->problems, blamed,
         "%u ranks are not a multiple of fsdp.shard_group_size %u, and PyTorch makes neither "
         "subgroups nor a device mesh of them (ValueError, RuntimeError); a divisor of the %u GPUs "
         "of a node would do",
@@ -152,10 +163,10 @@ check_reshard (const Check *check)
   if (blamed == NULL || fsdp->api != API_FSDP2 || fsdp->reshard_after_forward <= 0)
     return;
   if (fsdp->shard_group_size % (guint)fsdp->reshard_after_forward != 0)
-    note (check, blamed,
-          "fsdp.reshard_after_forward %d does not divide the %u ranks of a shard group, and "
-          "fully_shard raises a ValueError; a factor of %u, or true, would do",
-          fsdp->reshard_after_forward, fsdp->shard_group_size, fsdp->shard_group_size);
+    check_note (check->problems, blamed,
+                "fsdp.reshard_after_forward %d does not divide the %u ranks of a shard group, and "
+                "fully_shard raises a ValueError; a factor of %u, or true, would do",
+                fsdp->reshard_after_forward, fsdp->shard_group_size, fsdp->shard_group_size);
 }
 
 /* torch.utils.checkpoint takes context_fn, by which ops are selected, only
@@ -170,9 +181,10 @@ check_select (const Check *check)
 
   if (blamed != NULL && checkpoint->method != CHECKPOINT_NONE && checkpoint->use_reentrant
       && checkpoint->select_op)
-    note (check, blamed,
-          "select = op needs use_reentrant = false: PyTorch refuses context_fn with the reentrant "
-          "implementation (ValueError)");
+    check_note (
+        check->problems, blamed,
+        "select = op needs use_reentrant = false: PyTorch refuses context_fn with the reentrant "
+        "implementation (ValueError)");
 }
 
 static void
@@ -185,8 +197,8 @@ check_checkpoint_offload (const Check *check)
 
   if (blamed != NULL && checkpoint->method != CHECKPOINT_NONE && checkpoint->offload
       && checkpoint->select_children)
-    note (check, blamed,
-          "offload = true with select = children is not modelled; select = all would do");
+    check_note (check->problems, blamed,
+                "offload = true with select = children is not modelled; select = all would do");
 }
 
 /* With frozen weights below, a reentrant checkpoint's inputs need no gradient. */
@@ -212,17 +224,20 @@ check_trainable (const Check *check)
   if (scenario->training.trainable != TRAINABLE_LAST)
     return;
   if (count != NULL && scenario->training.trained_blocks > scenario->model.layers)
-    note (check, count, "trainable names the last %u of %u blocks; last:%u would do",
-          scenario->training.trained_blocks, scenario->model.layers, scenario->model.layers);
+    check_note (check->problems, count,
+                "trainable names the last %u of %u blocks; last:%u would do",
+                scenario->training.trained_blocks, scenario->model.layers, scenario->model.layers);
   if (tied != NULL && scenario->model.tied_embeddings)
-    note (check, tied,
-          "with tied embeddings the head's weight is the embedding's, so a head that is trained "
-          "sends gradients through all blocks; trainable = all would do");
+    check_note (
+        check->problems, tied,
+        "with tied embeddings the head's weight is the embedding's, so a head that is trained "
+        "sends gradients through all blocks; trainable = all would do");
   if (reentrant != NULL && is_detached (scenario))
-    note (check, reentrant,
-          "below the blocks that are trained nothing needs a gradient, and the reentrant "
-          "checkpoint then gives none (\"None of the inputs have requires_grad=True. Gradients "
-          "will be None\"); use_reentrant = false would do");
+    check_note (
+        check->problems, reentrant,
+        "below the blocks that are trained nothing needs a gradient, and the reentrant "
+        "checkpoint then gives none (\"None of the inputs have requires_grad=True. Gradients "
+        "will be None\"); use_reentrant = false would do");
 }
 
 /* ---- adapters ---- */
@@ -277,16 +292,19 @@ check_adapted_model (const Check *check)
                                ID_training_lora_targets, ID_model_hidden);
 
   if (model != NULL && !is_adaptable (&scenario->model))
-    note (check, model,
-          "trainable = lora is modelled for attention and a feed-forward of linear layers, not for "
-          "experts, latents or extra_matmul_parameters; trainable = all would do");
+    check_note (
+        check->problems, model,
+        "trainable = lora is modelled for attention and a feed-forward of linear layers, not for "
+        "experts, latents or extra_matmul_parameters; trainable = all would do");
   else if (targets != NULL && side == 0)
-    note (check, targets, "no block of this model has any of lora_targets; all-linear would do");
+    check_note (check->problems, targets,
+                "no block of this model has any of lora_targets; all-linear would do");
   else if (rank != NULL && side != 0 && scenario->training.lora_rank > side)
-    note (check, rank,
-          "lora_rank %u is over the %u rows or columns of a matrix of lora_targets, which has no "
-          "higher rank itself; at most %u would do",
-          scenario->training.lora_rank, side, side);
+    check_note (
+        check->problems, rank,
+        "lora_rank %u is over the %u rows or columns of a matrix of lora_targets, which has no "
+        "higher rank itself; at most %u would do",
+        scenario->training.lora_rank, side, side);
 }
 
 /* Where adapters are not modelled, and why. */
@@ -306,20 +324,22 @@ check_adapters (const Check *check)
     return;
   check_adapted_model (check);
   if (matmul != NULL && scenario->training.matmul_dtype != MATMUL_PARAM_DTYPE)
-    note (check, matmul,
-          "trainable = lora with fp8 matmuls is not modelled; matmul_dtype = param_dtype would do");
+    check_note (
+        check->problems, matmul,
+        "trainable = lora with fp8 matmuls is not modelled; matmul_dtype = param_dtype would do");
   else if (gather != NULL && fsdp->api == API_FSDP2 && fsdp->all_gather_dtype == GATHER_FP8)
-    note (check, gather,
-          "adapters are not gathered in fp8 as the frozen weights would be, which is not modelled; "
-          "all_gather_dtype = param_dtype would do");
+    check_note (
+        check->problems, gather,
+        "adapters are not gathered in fp8 as the frozen weights would be, which is not modelled; "
+        "all_gather_dtype = param_dtype would do");
   if (select != NULL && checkpoint->method != CHECKPOINT_NONE && checkpoint->select_op)
-    note (check, select,
-          "select = op keeps every second matmul, and adapters' would count among them: not "
-          "modelled with trainable = lora; select = all would do");
+    check_note (check->problems, select,
+                "select = op keeps every second matmul, and adapters' would count among them: not "
+                "modelled with trainable = lora; select = all would do");
   if (layout != NULL && fsdp->api != API_DDP && fsdp->units == UNITS_ATTENTION_AND_MLP)
-    note (check, layout,
-          "units of attention and MLP are not modelled with trainable = lora; units = "
-          "root_and_blocks would do");
+    check_note (check->problems, layout,
+                "units of attention and MLP are not modelled with trainable = lora; units = "
+                "root_and_blocks would do");
 }
 
 static void
@@ -329,8 +349,8 @@ check_micro_batch (const Check *check)
   const Setting *blamed = BLAME (check, ID_training_micro_batch, ID_training_last_micro_batch);
 
   if (blamed != NULL && training->last_micro_batch > training->micro_batch)
-    note (check, blamed, "last_micro_batch %u is more than micro_batch %u",
-          training->last_micro_batch, training->micro_batch);
+    check_note (check->problems, blamed, "last_micro_batch %u is more than micro_batch %u",
+                training->last_micro_batch, training->micro_batch);
 }
 
 static void
@@ -342,13 +362,14 @@ check_fp8 (const Check *check)
   MatmulDtype dtype = scenario->training.matmul_dtype;
 
   if (matmul != NULL && dtype != MATMUL_PARAM_DTYPE && scenario->gpu.fp8_flops <= 0)
-    note (check, matmul, "%s, but the GPU has no fp8 (gpu.fp8_flops = 0)",
-          MatmulDtype_words[dtype]);
+    check_note (check->problems, matmul, "%s, but the GPU has no fp8 (gpu.fp8_flops = 0)",
+                MatmulDtype_words[dtype]);
   if (gather != NULL && scenario->fsdp.all_gather_dtype == GATHER_FP8
       && dtype != MATMUL_FP8_TENSORWISE)
-    note (check, gather,
-          "all_gather_dtype = fp8 needs training.matmul_dtype = fp8_tensorwise: the scale of a "
-          "whole tensor is what the ranks can agree on");
+    check_note (
+        check->problems, gather,
+        "all_gather_dtype = fp8 needs training.matmul_dtype = fp8_tensorwise: the scale of a "
+        "whole tensor is what the ranks can agree on");
 }
 
 static void
@@ -358,9 +379,10 @@ check_engine (const Check *check)
   const Setting *blamed = BLAME (check, ID_simulation_engine, ID_simulation_compute_slowdown);
 
   if (blamed != NULL && simulation->engine == ENGINE_ONE_PASS && simulation->compute_slowdown > 0)
-    note (check, blamed,
-          "engine = one_pass cannot slow compute beside collectives; compute_slowdown = 0%% or "
-          "engine = auto would do");
+    check_note (
+        check->problems, blamed,
+        "engine = one_pass cannot slow compute beside collectives; compute_slowdown = 0%% or "
+        "engine = auto would do");
 }
 
 /* They are sorted, so the last one tells. */
@@ -370,8 +392,8 @@ check_numbers (const Check *check, KeyId key, const NumberedList *list, const ch
   const Setting *blamed = BLAME (check, key, ID_cluster_nodes, ID_cluster_gpus_per_node);
 
   if (blamed != NULL && list->n > 0 && list->items[list->n - 1].number >= n)
-    note (check, blamed, "%u is not one of the %u %s, 0 to %u", list->items[list->n - 1].number, n,
-          what, n - 1);
+    check_note (check->problems, blamed, "%u is not one of the %u %s, 0 to %u",
+                list->items[list->n - 1].number, n, what, n - 1);
 }
 
 static void
@@ -393,7 +415,7 @@ check_memory (const Check *check)
   const Setting *blamed = BLAME (check, ID_gpu_memory, ID_gpu_reserved_memory);
 
   if (blamed != NULL && gpu->reserved_memory_bytes >= gpu->memory_bytes)
-    note (check, blamed, "reserved_memory leaves nothing of the GPU's memory");
+    check_note (check->problems, blamed, "reserved_memory leaves nothing of the GPU's memory");
 }
 
 /* What an interruption costs, no default could stand for. */
@@ -411,11 +433,12 @@ check_reliability (const Check *check)
   if (known == NULL || blamed == NULL || reliability->gpu_mtbf_ps <= 0)
     return;
   if (missing != NULL)
-    note (check, blamed, "needs %s too, such as 60s: what a failure costs depends on it", missing);
+    check_note (check->problems, blamed,
+                "needs %s too, such as 60s: what a failure costs depends on it", missing);
   else if (reliability->checkpoint_ps == 0 && reliability->checkpoint_interval_ps < 0)
-    note (check, blamed,
-          "checkpoint_interval = auto weighs losses against checkpoint_time, which is 0; an "
-          "interval such as 10min would do");
+    check_note (check->problems, blamed,
+                "checkpoint_interval = auto weighs losses against checkpoint_time, which is 0; an "
+                "interval such as 10min would do");
 }
 
 void
@@ -424,6 +447,7 @@ check_scenario (const Resolved *resolved, const Scenario *scenario, Problems *pr
   Check check = { resolved, scenario, problems };
 
   check_model (resolved, scenario, problems);
+  check_encoder (resolved, scenario, problems);
   check_positions (&check);
   check_network (&check);
   check_shard_group (&check);

@@ -13,8 +13,15 @@ void check_scenario (const Resolved *resolved, const Scenario *scenario, Problem
  * missing or broken. */
 const Setting *check_blame (const Resolved *resolved, const KeyId *ids, guint n);
 
+/* A problem at the setting that is to blame. */
+void check_note (Problems *problems, const Setting *setting, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
+
 /* Sizes at which figures would overflow or a run would not end; part of check_scenario(). */
 void check_limits (const Resolved *resolved, const Scenario *scenario, Problems *problems);
 
 /* What of the model's keys does not go together, in each kind of its blocks. */
 void check_model (const Resolved *resolved, const Scenario *scenario, Problems *problems);
+
+/* What is not modelled of encoder-decoders, and what only they have. */
+void check_encoder (const Resolved *resolved, const Scenario *scenario, Problems *problems);

@@ -2,6 +2,7 @@
 
 #include "config/derive.h"
 #include "config/block_kinds.h"
+#include "config/stacks.h"
 #include "config/value.h"
 
 #include <string.h>
@@ -73,6 +74,10 @@ derive_model (Scenario *scenario)
   derive_kind (model);
   for (guint i = 0; i < model->n_kinds; i++)
     derive_kind (&model->kinds[i]);
+  if (scenario->training.encoder_seq_len == AUTO_COUNT)
+    scenario->training.encoder_seq_len = scenario->training.seq_len;
+  if (model_has_encoder (model) && model->n_kinds == 0)
+    stacks_build (model);
 }
 
 static gboolean

@@ -125,6 +125,9 @@ is_unit_timing (KeyId key)
     case ID_timing_head_all_gather:
     case ID_timing_head_reduce_scatter:
     case ID_timing_head_all_reduce:
+    case ID_timing_stack_all_gather:
+    case ID_timing_stack_reduce_scatter:
+    case ID_timing_stack_all_reduce:
       return TRUE;
     default:
       return FALSE;
@@ -148,6 +151,11 @@ of_unit_timing (KeyId key, const FsdpConfig *fsdp)
     case ID_timing_head_reduce_scatter:
     case ID_timing_head_all_reduce:
       return units != UNITS_EMBED_BLOCKS_HEAD ? "no effect without units = embed_blocks_head"
+                                              : NULL;
+    case ID_timing_stack_all_gather:
+    case ID_timing_stack_reduce_scatter:
+    case ID_timing_stack_all_reduce:
+      return units != UNITS_STACKS_AND_BLOCKS ? "no effect without units = stacks_and_blocks"
                                               : NULL;
     case ID_timing_root_all_gather:
     case ID_timing_root_reduce_scatter:
@@ -230,6 +238,37 @@ of_adapters (KeyId key, const Scenario *scenario)
   return scenario_trains_adapters (scenario) ? NULL : "no effect without training.trainable = lora";
 }
 
+gboolean
+effect_is_of_encoders (KeyId key)
+{
+  switch (key)
+    {
+    case ID_model_encoder_layers:
+    case ID_model_relative_positions:
+    case ID_training_encoder_seq_len:
+    case ID_timing_encoder_norm_forward:
+    case ID_timing_encoder_norm_backward:
+    case ID_timing_stack_all_gather:
+    case ID_timing_stack_reduce_scatter:
+    case ID_timing_stack_all_reduce:
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+static const char *
+of_encoders (KeyId key, const Scenario *scenario)
+{
+  const ModelConfig *model = &scenario->model;
+
+  if (effect_is_of_encoders (key) && key != ID_model_encoder_layers && !model_has_encoder (model))
+    return "no effect without model.encoder_layers";
+  if (key == ID_software_attention && model->relative_positions > 0)
+    return "no effect with model.relative_positions, whose scores are in memory";
+  return NULL;
+}
+
 static const char *
 of_reliability (KeyId key, const ReliabilityConfig *reliability)
 {
@@ -261,6 +300,8 @@ effect_absent (KeyId key, const Scenario *scenario)
     reason = of_simulation (key, scenario);
   if (reason == NULL)
     reason = of_adapters (key, scenario);
+  if (reason == NULL)
+    reason = of_encoders (key, scenario);
   if (reason == NULL)
     reason = of_reliability (key, &scenario->reliability);
   return reason;

@@ -39,7 +39,7 @@ limit_ranks (const Resolved *resolved, const Scenario *scenario, Problems *probl
 static double
 tokens_of (const Scenario *scenario)
 {
-  return (double)scenario->training.micro_batch * scenario->training.seq_len;
+  return scenario->training.micro_batch * (double)scenario_tokens_of_sequence (scenario);
 }
 
 static void
@@ -50,9 +50,9 @@ limit_tokens (const Resolved *resolved, const Scenario *scenario, Problems *prob
 
   if (blamed == NULL || tokens_of (scenario) <= MOST_TOKENS)
     return;
-  message
-      = g_strdup_printf ("a micro_batch of %u sequences of %u tokens; at most 2^31 tokens would do",
-                         scenario->training.micro_batch, scenario->training.seq_len);
+  message = g_strdup_printf (
+      "a micro_batch of %u sequences of %" G_GUINT64_FORMAT " tokens; at most 2^31 tokens would do",
+      scenario->training.micro_batch, scenario_tokens_of_sequence (scenario));
   note (problems, blamed, message);
 }
 
@@ -153,6 +153,15 @@ parameters_at_most (const ModelConfig *model)
          + (double)model->outer_parameters;
 }
 
+/* Scores of a token that attention has in memory, twice in a decoder with an encoder. */
+static double
+scores_width (const Scenario *scenario)
+{
+  if (!scenario_has_scores_in_memory (scenario))
+    return 0;
+  return 2.0 * scenario->model.heads * (double)scenario_tokens_of_sequence (scenario);
+}
+
 /* Above what any activations, logits and their gradients take. */
 static double
 activation_bytes_at_most (const Scenario *scenario)
@@ -160,7 +169,8 @@ activation_bytes_at_most (const Scenario *scenario)
   const ModelConfig *model = &scenario->model;
 
   return tokens_of (scenario)
-         * (model->layers * 400 * largest_block (model, block_width) + 40.0 * model->vocab);
+         * (model->layers * (400 * largest_block (model, block_width) + scores_width (scenario))
+            + 40.0 * model->vocab);
 }
 
 /* ---- simulated time ---- */

@@ -145,9 +145,9 @@ read_variants (ScenarioFile *file, Problems *problems)
   check_swept_sources (file, problems);
 }
 
-/* What only says what something is called does not count. Keys of adapters do where there are some,
- * and others that came later where they say what is not the default, so that all other scenarios
- * have the hash that they had before these keys. */
+/* What only says what something is called does not count. Keys of adapters and of encoder-decoders
+ * do where there are some, and others that came later where they say what is not the default, so
+ * that all other scenarios have the hash that they had before these keys. */
 static gboolean
 is_hashed (const KeyInfo *key, const Scenario *scenario)
 {
@@ -159,6 +159,8 @@ is_hashed (const KeyInfo *key, const Scenario *scenario)
     return scenario->fsdp.reduce_scatter_input_buffers > 1;
   if (id == ID_fsdp_use_orig_params && !scenario->fsdp.use_orig_params)
     return TRUE;
+  if (effect_is_of_encoders (id))
+    return model_has_encoder (&scenario->model);
   return scenario_trains_adapters (scenario) || !effect_is_of_adapters (id);
 }
 

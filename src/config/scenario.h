@@ -5,12 +5,23 @@
 #include "config/choices.h"
 #include "config/problems.h"
 
-/* A decoder-only transformer, or one kind of its blocks. */
+/* Where a block stands. */
+typedef enum
+{
+  STACK_ALONE,   /* a model of one stack: causal attention */
+  STACK_ENCODER, /* every token attends to all of the encoder's sequence */
+  STACK_DECODER  /* causal attention, then cross-attention to what the encoder made */
+} Stack;
+
+#define N_STACKS 2
+
+/* A transformer of one causal stack, or of an encoder and a decoder; or one kind of its blocks. */
 typedef struct _ModelConfig ModelConfig;
 struct _ModelConfig
 {
-  char *name;   /* of the source */
-  guint layers; /* blocks */
+  char *name;           /* of the source */
+  guint layers;         /* blocks */
+  guint encoder_layers; /* of them: the first so many are an encoder's; 0: there is none */
   guint hidden;
   guint heads;             /* 0: no attention */
   guint kv_heads;          /* grouped-query attention where below heads */
@@ -40,15 +51,18 @@ struct _ModelConfig
   guint embedding_hidden; /* 0: hidden; else projected to it and, before the head, back */
   gboolean tied_embeddings;
   gboolean head_bias;
-  guint positions; /* learned position embeddings; 0: none (rotary, ALiBi) */
+  guint positions; /* learned position embeddings, of each stack; 0: none (rotary, ALiBi) */
+  guint relative_positions; /* buckets of learned relative positions, of each stack; 0: none */
   OuterNorms outer_norms;
   gint64 outer_parameters; /* outside the blocks: counted but not timed */
   Normalization norm;
   gboolean norm_bias;
+  Stack stack; /* of a kind of blocks */
   /* Where blocks differ: */
   char *block_kinds;     /* as the file has it */
   char *block_order;     /* as the file has it */
-  ModelConfig *kinds;    /* n_kinds of them, under their names; the first is the model itself */
+  ModelConfig *kinds;    /* n_kinds of them, under their names; the first is the model itself, or
+                            of an encoder-decoder the encoder's (config/stacks.h) */
   guint n_kinds;         /* 0: all blocks are alike */
   guint8 *kind_of_block; /* by block */
 };
@@ -71,6 +85,24 @@ model_has_feed_forward (const ModelConfig *kind)
   return kind->ffn_hidden > 0;
 }
 
+static inline gboolean
+model_has_encoder (const ModelConfig *model)
+{
+  return model->encoder_layers > 0;
+}
+
+static inline gboolean
+model_has_final_norm (const ModelConfig *model)
+{
+  return model->outer_norms == OUTER_NORMS_FINAL || model->outer_norms == OUTER_NORMS_BOTH;
+}
+
+static inline gboolean
+model_has_embedding_norm (const ModelConfig *model)
+{
+  return model->outer_norms == OUTER_NORMS_EMBEDDING || model->outer_norms == OUTER_NORMS_BOTH;
+}
+
 /* Does one matrix make queries, keys and values, as in the GPT family? */
 static inline gboolean
 model_has_one_qkv (const ModelConfig *kind)
@@ -82,7 +114,8 @@ model_has_one_qkv (const ModelConfig *kind)
 static inline guint
 model_norms_of_block (const ModelConfig *kind)
 {
-  guint halves = (guint)model_has_mixer (kind) + (guint)model_has_feed_forward (kind);
+  guint halves = (guint)model_has_mixer (kind) + (guint)model_has_feed_forward (kind)
+                 + (kind->stack == STACK_DECODER ? 1 : 0);
 
   if (kind->norm_placement == NORMS_SHARED)
     return MIN (halves, 1);
@@ -219,6 +252,7 @@ typedef struct
 {
   guint micro_batch;
   guint seq_len;
+  guint encoder_seq_len; /* of an encoder's sequences; what auto stands for is filled in */
   guint grad_accum;
   gboolean no_sync;
   double max_grad_norm;
@@ -362,6 +396,23 @@ static inline guint
 scenario_ranks (const Scenario *scenario)
 {
   return scenario->cluster.nodes * scenario->cluster.gpus_per_node;
+}
+
+/* Of a sequence; of an encoder-decoder, of its two together. */
+static inline guint64
+scenario_tokens_of_sequence (const Scenario *scenario)
+{
+  const TrainingConfig *training = &scenario->training;
+
+  return (guint64)training->seq_len
+         + (model_has_encoder (&scenario->model) ? training->encoder_seq_len : 0);
+}
+
+/* Fused attention takes no table of relative positions. */
+static inline gboolean
+scenario_has_scores_in_memory (const Scenario *scenario)
+{
+  return scenario->software.attention == ATTENTION_EAGER || scenario->model.relative_positions > 0;
 }
 
 /* Is nothing frozen? */

@@ -47,9 +47,18 @@ norms_saved (const Workload *work)
   return n_outputs * norm_saved (work, TRUE) + (n - n_outputs) * norm_saved (work, FALSE);
 }
 
-/* Queries, keys and values as attention takes them, its output, the logarithm of
- * the softmax's denominator for each head; what normalised queries and keys were;
- * both latents. */
+/* Of a token's softmax over @keys: fused, the logarithm of its denominator for each head. In memory
+ * the probabilities, in fp32 and as the product with the values takes them. */
+static double
+softmax_saved (const Workload *work, double keys)
+{
+  if (!work->scores_in_memory)
+    return FP32 * work->model->heads;
+  return work->model->heads * keys * (FP32 + (work->casts ? work->element : 0));
+}
+
+/* Queries, keys and values as attention takes them, its output, its softmax; what normalised
+ * queries and keys were; both latents. */
 static double
 attention_saved (const Workload *work)
 {
@@ -61,7 +70,21 @@ attention_saved (const Workload *work)
   if (model->qk_norm != QK_NORM_NONE)
     saved += work->element * (work->queries + work->keys);
   saved += 2 * work->element * (double)(model->q_lora_rank + model->kv_lora_rank);
-  return saved + FP32 * model->heads;
+  return saved + softmax_saved (work, work->seq_len);
+}
+
+/* The same of cross-attention, whose keys and values have the encoder's length. */
+static double
+cross_saved (const Workload *work)
+{
+  double memory = work->memory_tokens / work->tokens;
+  double keys = memory * (work->repeats_kv ? work->queries : work->keys);
+  double values = memory * (work->repeats_kv ? work->outputs : work->values);
+
+  if (work->stack != STACK_DECODER)
+    return 0;
+  return work->element * (work->queries + work->outputs + keys + values)
+         + softmax_saved (work, work->memory_len);
 }
 
 /* Gated: gate, its SiLU, up, their product. Else: GELU's input and output. The last of them is for
@@ -83,13 +106,26 @@ feed_forward_saved (const Workload *work)
  * GELU's output and input, when the output is gone. And the residual's gradient.
  * Compiled, the product or output is made again beside them. */
 static double
-block_workspace (const Workload *work)
+feed_forward_workspace (const Workload *work)
 {
   if (work->model->experts > 0)
     return moe_workspace (work);
   return work->element
          * (work->hidden
             + work->ffn * ((work->model->gated_ffn ? 2 : 1) + work->software->compile));
+}
+
+/* Or, with scores in memory, at softmax's: two gradients of them in fp32, when what the
+ * feed-forward saved is gone. */
+static double
+block_workspace (const Workload *work)
+{
+  double of_feed_forward = feed_forward_workspace (work);
+  double keys = MAX (work->seq_len, work->memory_len);
+  double of_scores = work->element * work->hidden + 2 * FP32 * work->model->heads * keys
+                     - feed_forward_saved (work);
+
+  return work->scores_in_memory ? MAX (of_feed_forward, of_scores) : of_feed_forward;
 }
 
 /* The extra matrices' input is what the first norm saves already; their outputs
@@ -104,7 +140,7 @@ void
 activations_measure_block (const Workload *work, BlockCost *cost)
 {
   double block = norms_saved (work) + attention_saved (work) + feed_forward_saved (work)
-                 + extra_saved (work) + adapters_saved (work, ~0u);
+                 + extra_saved (work) + adapters_saved (work, ~0u) + cross_saved (work);
 
   cost->saved_bytes = round_to_bytes (work->tokens * block);
   cost->input_bytes = round_to_bytes (work->tokens * work->hidden * work->element);
@@ -243,6 +279,17 @@ measure_head_backward (gint64 input, Tape *tape)
   tape_give (tape, LOGITS_GRADIENT);
   tape_give (tape, INPUT_GRADIENT);
   tape_give (tape, NORM);
+}
+
+/* All of the decoder's keys and values come from what the encoder made. */
+void
+activations_measure_encoder (const Workload *work, StepCost *cost)
+{
+  double output = work->hidden * work->element;
+  double norm = model_has_final_norm (work->model) ? norm_saved (work, FALSE) : 0;
+
+  cost->encoder_output_bytes = round_to_bytes (work->tokens * output);
+  cost->encoder_saved_bytes = round_to_bytes (work->tokens * (norm + output));
 }
 
 void

@@ -29,7 +29,7 @@ is_llama_like (const Workload *work)
 static void
 add_rotary (GArray *kernels, const Workload *work)
 {
-  if (!is_llama_like (work))
+  if (!is_llama_like (work) || work->model->relative_positions > 0)
     return;
   passes_add (kernels, work, CHAIN_ROTARY, work->tokens * work->queries);
   passes_add (kernels, work, CHAIN_ROTARY, work->tokens * work->keys);
@@ -42,9 +42,9 @@ add_repeat (GArray *kernels, const Workload *work)
   if (!work->repeats_kv)
     return;
   kernels_add_pass (kernels, "attention.repeat_keys",
-                    work->tokens * (work->keys + work->queries) * work->element);
+                    work->key_tokens * (work->keys + work->queries) * work->element);
   kernels_add_pass (kernels, "attention.repeat_values",
-                    work->tokens * (work->values + work->outputs) * work->element);
+                    work->key_tokens * (work->values + work->outputs) * work->element);
 }
 
 /* FLOPs over the whole square of queries and keys, and what fused kernels do of
@@ -56,7 +56,7 @@ whole_flops (const Workload *work)
 }
 
 static double
-causal_flops (const Workload *work)
+attended_flops (const Workload *work)
 {
   return 2 * work->tokens * (work->attended + work->attention_overhead / 2)
          * (work->queries + work->outputs);
@@ -70,9 +70,10 @@ add_flash_forward (GArray *kernels, const Workload *work)
                     .is_cudnn = work->software->attention == ATTENTION_CUDNN,
                     .m = work->tokens,
                     .n = work->outputs,
-                    .flops = causal_flops (work),
+                    .flops = attended_flops (work),
                     .model_flops = whole_flops (work),
-                    .bytes = 2 * work->tokens * (work->queries + work->outputs) * work->element };
+                    .bytes = (work->tokens + work->key_tokens) * (work->queries + work->outputs)
+                             * work->element };
 
   g_array_append_val (kernels, kernel);
 }
@@ -85,11 +86,14 @@ add_flash_backward (GArray *kernels, const Workload *work)
 {
   double queries = work->tokens * work->queries;
   double outputs = work->tokens * work->outputs;
-  Kernel kernel = { .name = "attention",
-                    .kind = KERNEL_ATTENTION_BACKWARD,
-                    .flops = 2.5 * causal_flops (work),
-                    .model_flops = 2 * whole_flops (work),
-                    .bytes = (3 * queries + 4 * outputs) * work->element + 8 * queries };
+  double keys = work->key_tokens * work->queries;
+  double values = work->key_tokens * work->outputs;
+  Kernel kernel
+      = { .name = "attention",
+          .kind = KERNEL_ATTENTION_BACKWARD,
+          .flops = 2.5 * attended_flops (work),
+          .model_flops = 2 * whole_flops (work),
+          .bytes = (queries + 2 * outputs + 2 * keys + 2 * values) * work->element + 8 * queries };
 
   kernels_add_pass (kernels, "attention.row_sums", 2 * outputs * work->element);
   g_array_append_val (kernels, kernel);
@@ -110,7 +114,7 @@ add_score_product (GArray *kernels, const Workload *work)
                     .k = width,
                     .flops = flops,
                     .model_flops = flops,
-                    .bytes = work->element * (scores + 2 * work->tokens * width) };
+                    .bytes = work->element * (scores + (work->tokens + work->key_tokens) * width) };
 
   g_array_append_val (kernels, kernel);
 }
@@ -136,6 +140,24 @@ add_eager_backward (GArray *kernels, const Workload *work)
   passes_add (kernels, work, CHAIN_SCORES_BACKWARD, scores);
   add_score_product (kernels, work);
   add_score_product (kernels, work);
+}
+
+static void
+add_core_forward (GArray *kernels, const Workload *work)
+{
+  if (work->scores_in_memory)
+    add_eager_forward (kernels, work);
+  else
+    add_flash_forward (kernels, work);
+}
+
+static void
+add_core_backward (GArray *kernels, const Workload *work)
+{
+  if (work->scores_in_memory)
+    add_eager_backward (kernels, work);
+  else
+    add_flash_backward (kernels, work);
 }
 
 /* ---- projections ---- */
@@ -209,10 +231,7 @@ attention_add_forward (GArray *kernels, const Workload *work)
   else
     add_projections_forward (kernels, work);
   add_repeat (kernels, work);
-  if (work->software->attention == ATTENTION_EAGER)
-    add_eager_forward (kernels, work);
-  else
-    add_flash_forward (kernels, work);
+  add_core_forward (kernels, work);
   linear_add_quantization (kernels, work, work->tokens * work->outputs);
   add_projection_forward (kernels, work, "attention.output", LORA_OUTPUT, work->outputs,
                           work->hidden);
@@ -248,13 +267,68 @@ attention_add_backward (GArray *kernels, const Workload *work)
                        work->model->attention_bias == ATTENTION_BIAS_ALL);
   adapters_add_backward (kernels, work, LORA_OUTPUT, work->outputs, work->hidden);
   linear_add_quantization (kernels, work, work->tokens * work->outputs);
-  if (work->software->attention == ATTENTION_EAGER)
-    add_eager_backward (kernels, work);
-  else
-    add_flash_backward (kernels, work);
+  add_core_backward (kernels, work);
   add_repeat (kernels, work);
   if (work->model->kv_lora_rank > 0)
     latent_add_backward (kernels, work);
   else
     add_projections_backward (kernels, work);
+}
+
+/* ---- cross-attention ---- */
+
+/* Queries of the decoder to keys of the encoder, whose tokens all are seen. */
+static Workload
+of_cross (const Workload *work)
+{
+  Workload cross = *work;
+
+  cross.seq_len = cross.attended = work->memory_len;
+  cross.key_tokens = work->memory_tokens;
+  return cross;
+}
+
+/* What is projected is the encoder's. */
+static Workload
+of_memory (const Workload *work)
+{
+  Workload memory = *work;
+
+  memory.tokens = work->memory_tokens;
+  return memory;
+}
+
+void
+attention_add_cross_forward (GArray *kernels, const Workload *work)
+{
+  const Workload cross = of_cross (work), memory = of_memory (work);
+
+  linear_add_quantization (kernels, work, (work->tokens + work->memory_tokens) * work->hidden);
+  linear_add_forward (kernels, work, "cross_attention.query", work->hidden, work->queries);
+  linear_add_forward (kernels, &memory, "cross_attention.key", work->hidden, work->keys);
+  linear_add_forward (kernels, &memory, "cross_attention.value", work->hidden, work->values);
+  add_repeat (kernels, &cross);
+  add_core_forward (kernels, &cross);
+  linear_add_quantization (kernels, work, work->tokens * work->outputs);
+  linear_add_forward (kernels, work, "cross_attention.output", work->outputs, work->hidden);
+}
+
+void
+attention_add_cross_backward (GArray *kernels, const Workload *work)
+{
+  const Workload cross = of_cross (work), memory = of_memory (work);
+  const gboolean bias = work->model->attention_bias != ATTENTION_BIAS_NONE;
+
+  linear_add_backward (kernels, work, "cross_attention.output", work->outputs, work->hidden,
+                       work->model->attention_bias == ATTENTION_BIAS_ALL);
+  linear_add_quantization (kernels, work, work->tokens * work->outputs);
+  add_core_backward (kernels, &cross);
+  add_repeat (kernels, &cross);
+  linear_add_quantization (kernels, work, (work->tokens + work->memory_tokens) * work->hidden);
+  linear_add_backward (kernels, &memory, "cross_attention.value", work->hidden, work->values, bias);
+  linear_add_backward (kernels, &memory, "cross_attention.key", work->hidden, work->keys, bias);
+  linear_add_backward (kernels, work, "cross_attention.query", work->hidden, work->queries, bias);
+  /* both lead back to the encoder, where the blocks above have left their gradients */
+  passes_add (kernels, work, CHAIN_ADD, work->memory_tokens * work->hidden);
+  passes_add (kernels, work, CHAIN_ADD, work->memory_tokens * work->hidden);
 }

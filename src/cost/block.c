@@ -167,6 +167,8 @@ block_add_forward (GArray *kernels, const Workload *work)
     }
   if (model_has_mixer (work->model))
     add_half_forward (kernels, work, add_mixer_forward, 0);
+  if (work->stack == STACK_DECODER)
+    add_half_forward (kernels, work, attention_add_cross_forward, 0);
   if (model_has_feed_forward (work->model))
     add_half_forward (kernels, work, add_feed_forward_forward, PIECE_SECOND_HALF);
 }
@@ -181,6 +183,8 @@ block_add_backward (GArray *kernels, const Workload *work)
     }
   if (model_has_feed_forward (work->model))
     add_half_backward (kernels, work, add_feed_forward_backward, PIECE_SECOND_HALF);
+  if (work->stack == STACK_DECODER)
+    add_half_backward (kernels, work, attention_add_cross_backward, 0);
   if (model_has_mixer (work->model))
     add_half_backward (kernels, work, add_mixer_backward, 0);
 }

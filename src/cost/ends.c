@@ -29,7 +29,7 @@ embed_add_forward (GArray *kernels, const Workload *work)
   kernels_add_pass (kernels, "embedding.tokens", 2 * rows + work->tokens * TOKEN_ID_BYTES);
   if (is_projected (work))
     linear_add_forward (kernels, work, "embedding.project", row_width (work), work->hidden);
-  if (work->model->outer_norms == OUTER_NORMS_BOTH)
+  if (model_has_embedding_norm (work->model))
     passes_add_norm_forward (kernels, work);
   if (work->model->positions == 0)
     return;
@@ -66,14 +66,29 @@ embed_add_backward (GArray *kernels, const Workload *work)
   const ModelConfig *model = work->model;
 
   add_positions_backward (kernels, work);
-  if (model->outer_norms == OUTER_NORMS_BOTH)
+  if (model_has_embedding_norm (model))
     passes_add_norm_backward (kernels, work);
   if (is_projected (work))
     linear_add_backward (kernels, work, "embedding.project", row_width (work), work->hidden, FALSE);
   add_table_backward (kernels, work, "embedding.tokens", row_width (work),
                       MAX (model->embedding_rows, model->vocab), work->tokens);
-  if (model->tied_embeddings) /* the head has a gradient for the same matrix */
+  /* The head has a gradient for the same matrix, or the decoder. */
+  if (model->tied_embeddings || work->stack == STACK_ENCODER)
     passes_add (kernels, work, CHAIN_ADD, model->vocab * row_width (work));
+}
+
+void
+encoder_norm_add_forward (GArray *kernels, const Workload *work)
+{
+  if (model_has_final_norm (work->model))
+    passes_add_norm_forward (kernels, work);
+}
+
+void
+encoder_norm_add_backward (GArray *kernels, const Workload *work)
+{
+  if (model_has_final_norm (work->model))
+    passes_add_norm_backward (kernels, work);
 }
 
 /* The head's matmul stays in the dtype of the parameters. */
@@ -91,7 +106,7 @@ head_add_forward (GArray *kernels, const Workload *work)
 {
   Workload head = of_head (work);
 
-  if (work->model->outer_norms != OUTER_NORMS_NONE)
+  if (model_has_final_norm (work->model))
     passes_add_norm_forward (kernels, work);
   if (is_projected (work))
     linear_add_forward (kernels, &head, "head.project", work->hidden, row_width (work));
@@ -111,6 +126,6 @@ head_add_backward (GArray *kernels, const Workload *work)
                        work->model->head_bias);
   if (is_projected (work))
     linear_add_backward (kernels, &head, "head.project", work->hidden, row_width (work), FALSE);
-  if (work->model->outer_norms != OUTER_NORMS_NONE)
+  if (model_has_final_norm (work->model))
     passes_add_norm_backward (kernels, work);
 }

@@ -102,19 +102,34 @@ experts (const ModelConfig *model, guint n)
 
 /* ---- the block ---- */
 
+/* Keys and values of cross-attention, whose dimensions are those of the other. */
+static gint64
+memory_projections (const ModelConfig *kind)
+{
+  gboolean bias = kind->attention_bias != ATTENTION_BIAS_NONE;
+
+  if (kind->stack != STACK_DECODER)
+    return 0;
+  return linear (kind->hidden, (gint64)kind->kv_heads * kind->head_dim, bias)
+         + linear (kind->hidden, kind->kv_heads * value_head_dim (kind), bias);
+}
+
 BlockParams
 params_of_block (const ModelConfig *kind)
 {
-  gint64 mixer = attention (kind) + kind->extra_matmul_parameters;
+  gint64 mixer
+      = attention (kind) * (kind->stack == STACK_DECODER ? 2 : 1) + kind->extra_matmul_parameters;
   gint64 common
       = mixer + model_norms_of_block (kind) * norm (kind, kind->hidden) + kind->extra_parameters;
   gint64 mlp = kind->experts == 0 ? feed_forward (kind, kind->hidden, kind->ffn_hidden)
                                   : experts (kind, kind->experts);
   gint64 active = kind->experts == 0 ? mlp : experts (kind, kind->experts_per_token);
 
-  return (BlockParams){
-    .total = common + mlp, .active = common + active, .attention = mixer, .mlp = mlp
-  };
+  return (BlockParams){ .total = common + mlp,
+                        .active = common + active,
+                        .attention = mixer,
+                        .mlp = mlp,
+                        .memory = memory_projections (kind) };
 }
 
 /* ---- the model ---- */
@@ -140,13 +155,21 @@ count_outside (const ModelConfig *model, ParamCount *count)
   gint64 hidden = model->hidden;
   gint64 width = model->embedding_hidden > 0 ? model->embedding_hidden : hidden;
   gint64 rows = model->embedding_rows > 0 ? model->embedding_rows : model->vocab;
+  gint64 stacks = model_has_encoder (model) ? N_STACKS : 1;
+  gint64 final_norm = model_has_final_norm (model) ? norm (model, hidden) : 0;
+  gint64 embedding_norm = model_has_embedding_norm (model) ? norm (model, hidden) : 0;
+  gint64 positions = model->positions * hidden;
 
-  count->embedding = rows * width + model->positions * hidden;
+  count->embedding = rows * width + stacks * positions;
   count->head
       = (model->tied_embeddings ? 0 : model->vocab * width) + (model->head_bias ? model->vocab : 0);
-  count->final_norm = model->outer_norms == OUTER_NORMS_NONE ? 0 : norm (model, hidden);
-  count->outer = (model->outer_norms == OUTER_NORMS_BOTH ? norm (model, hidden) : 0)
+  count->final_norm = final_norm;
+  count->outer = stacks * embedding_norm + (stacks - 1) * final_norm
                  + (width != hidden ? 2 * width * hidden : 0) + model->outer_parameters;
+  if (!model_has_encoder (model))
+    return;
+  count->stack_begin = positions + embedding_norm;
+  count->stack_end = final_norm;
 }
 
 ParamCount

@@ -24,6 +24,34 @@ piece (const Scenario *scenario, const Workload *work, AddKernels add, guint n_l
   return run_of_kernels (scenario, kernels, given);
 }
 
+/* Encoder-decoders: every weight with the tokens that pass it, and attention with as many keys as
+ * there are; of a sequence of both. */
+static double
+flops_of_both_stacks (const Scenario *scenario, const StepCost *cost)
+{
+  const ModelConfig *model = &scenario->model;
+  const double source = scenario->training.encoder_seq_len;
+  const double target = scenario->training.seq_len;
+  const double queries = (double)model->heads * model->head_dim;
+  double flops = 6 * target * (double)(cost->params.head + cost->params.final_norm)
+                 + 6 * source * (double)cost->params.outer;
+
+  for (guint block = 0; block < model->layers; block++)
+    {
+      const ModelConfig *kind = model_kind (model, model_kind_of_block (model, block));
+      const BlockParams params = params_of_block (kind);
+
+      if (kind->stack == STACK_ENCODER)
+        flops += source * (6 * (double)params.active + 12 * queries * source);
+      else
+        flops += 6 * source * (double)params.memory
+                 + target
+                       * (6 * (double)(params.active - params.memory)
+                          + 12 * queries * (source + target));
+    }
+  return flops;
+}
+
 /* As torchtitan counts them, which leaves the matrix of tied embeddings out, and
  * experts that a token does not pass. */
 static double
@@ -34,6 +62,8 @@ model_flops_per_token (const Scenario *scenario, const StepCost *cost)
   double of_a_weight = scenario_trains_adapters (scenario) ? 4 : 6; /* forward, input, weight */
   double flops = of_a_weight * (double)(cost->params.active - cost->params.embedding);
 
+  if (model_has_encoder (model))
+    return flops_of_both_stacks (scenario, cost) / (double)scenario_tokens_of_sequence (scenario);
   for (guint block = 0; block < model->layers; block++)
     {
       const ModelConfig *kind = model_kind (model, model_kind_of_block (model, block));
@@ -126,6 +156,27 @@ measure_blocks (const Scenario *scenario, guint sequences, StepCost *cost)
     }
 }
 
+/* The embedding serves both stacks. */
+static void
+measure_ends_of_stacks (const Scenario *scenario, guint sequences, const Workload *decoder,
+                        StepCost *cost)
+{
+  const TimingConfig *timing = &scenario->timing;
+  const Workload encoder = workload_of_stack (scenario, sequences, STACK_ENCODER);
+
+  cost->embed_forward = piece (scenario, &encoder, embed_add_forward, 0, timing->embed_forward);
+  cost->embed_backward = piece (scenario, &encoder, embed_add_backward, 0, timing->embed_backward);
+  cost->encoder_norm_forward
+      = piece (scenario, &encoder, encoder_norm_add_forward, 0, timing->encoder_norm_forward);
+  cost->encoder_norm_backward
+      = piece (scenario, &encoder, encoder_norm_add_backward, 0, timing->encoder_norm_backward);
+  cost->decoder_embed_forward
+      = piece (scenario, decoder, embed_add_forward, 0, timing->embed_forward);
+  cost->decoder_embed_backward
+      = piece (scenario, decoder, embed_add_backward, 0, timing->embed_backward);
+  activations_measure_encoder (&encoder, cost);
+}
+
 void
 step_cost_of_micro_batch (const Scenario *scenario, guint sequences, StepCost *cost)
 {
@@ -136,7 +187,9 @@ step_cost_of_micro_batch (const Scenario *scenario, guint sequences, StepCost *c
   *cost = (StepCost){ .params = params_count (&scenario->model) };
   measure_blocks (scenario, sequences, cost);
   cost->embed_forward = piece (scenario, &work, embed_add_forward, 0, timing->embed_forward);
-  if (scenario_trains_all (scenario))
+  if (model_has_encoder (&scenario->model))
+    measure_ends_of_stacks (scenario, sequences, &work, cost);
+  else if (scenario_trains_all (scenario))
     cost->embed_backward = piece (scenario, &work, embed_add_backward, 0, timing->embed_backward);
   cost->adapters = count_adapters (scenario, cost);
   cost->trained_params = count_trained (scenario, cost);

@@ -68,18 +68,23 @@ typedef struct
 typedef struct
 {
   ParamCount params;
-  gint64 adapters;                   /* parameters beside params.total */
-  gint64 trained_params;             /* of both: those that are trained */
-  BlockCost kinds[MOST_BLOCK_KINDS]; /* by model_kind_of_block() */
-  KernelRun embed_forward, embed_backward;
-  KernelRun head_forward, head_backward; /* final norm, head, loss */
-  gint64 head_saved_bytes;               /* what final norm, head and loss keep */
+  gint64 adapters;                         /* parameters beside params.total */
+  gint64 trained_params;                   /* of both: those that are trained */
+  BlockCost kinds[MOST_BLOCK_KINDS];       /* by model_kind_of_block() */
+  KernelRun embed_forward, embed_backward; /* of an encoder-decoder, of the encoder's tokens */
+  KernelRun head_forward, head_backward;   /* final norm, head, loss */
+  KernelRun decoder_embed_forward, decoder_embed_backward; /* the rest of one */
+  KernelRun encoder_norm_forward, encoder_norm_backward;
+  gint64 encoder_saved_bytes;  /* what the norm behind it keeps, and its output */
+  gint64 encoder_output_bytes; /* that alone, or its gradient, to which all of the decoder adds */
+  gint64 head_saved_bytes;     /* what final norm, head and loss keep */
   /* Tensors of final norm, head and loss: over the forward, the loss's backward, and the
    * rest of the backward, before which the gradients of the head's weights appear. */
   Tape head_forward_memory, loss_backward_memory, head_backward_memory;
   Tape metrics_memory;          /* behind the backward */
   double model_flops_per_token; /* 6 x (active parameters - input embedding) + 12 x layers with
-                                   attention x hidden x seq_len; of frozen blocks a third */
+                                   attention x hidden x seq_len; of frozen blocks a third. Of an
+                                   encoder-decoder, docs/cost.md says more */
 } StepCost;
 
 /* Replaces by [timing] what it gives. */

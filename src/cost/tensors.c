@@ -129,7 +129,8 @@ add_experts (GArray *tensors, const ModelConfig *model)
 static guint
 n_norms (const ModelConfig *model)
 {
-  guint halves = (model->heads > 0 ? 1 : 0) + (model->ffn_hidden > 0 ? 1 : 0);
+  guint halves = (model->heads > 0 ? 1 : 0) + (model->ffn_hidden > 0 ? 1 : 0)
+                 + (model->stack == STACK_DECODER ? 1 : 0);
 
   if (model->norm_placement == NORMS_SHARED)
     return MIN (halves, 1);
@@ -140,6 +141,8 @@ void
 tensors_add_block (GArray *tensors, const ModelConfig *kind)
 {
   add_attention (tensors, kind);
+  if (kind->stack == STACK_DECODER) /* cross-attention, of the same dimensions */
+    add_attention (tensors, kind);
   if (kind->experts > 0)
     add_experts (tensors, kind);
   else
@@ -160,13 +163,17 @@ void
 tensors_add_embedding (GArray *tensors, const ModelConfig *model)
 {
   gint64 width = embedding_width (model);
+  const guint n_stacks = model_has_encoder (model) ? N_STACKS : 1;
   gint64 rows = model->embedding_rows > 0 ? model->embedding_rows : model->vocab;
 
   add (tensors, rows * width, FALSE);
-  add (tensors, (gint64)model->positions * model->hidden, FALSE);
+  for (guint stack = 0; stack < n_stacks; stack++)
+    add (tensors, (gint64)model->positions * model->hidden, FALSE);
   for (guint i = 0; width != model->hidden && i < 2; i++)
     add (tensors, width * model->hidden, TRUE);
-  if (model->outer_norms == OUTER_NORMS_BOTH)
+  for (guint stack = 0; model_has_embedding_norm (model) && stack < n_stacks; stack++)
+    add_norm (tensors, model, model->hidden);
+  if (model_has_encoder (model) && model_has_final_norm (model))
     add_norm (tensors, model, model->hidden);
   add (tensors, model->outer_parameters, FALSE);
 }
@@ -174,7 +181,7 @@ tensors_add_embedding (GArray *tensors, const ModelConfig *model)
 void
 tensors_add_head (GArray *tensors, const ModelConfig *model)
 {
-  if (model->outer_norms != OUTER_NORMS_NONE)
+  if (model_has_final_norm (model))
     add_norm (tensors, model, model->hidden);
   add (tensors, model->tied_embeddings ? 0 : model->vocab * embedding_width (model), TRUE);
   add (tensors, model->head_bias ? model->vocab : 0, TRUE);

@@ -18,7 +18,8 @@ typedef struct
  * key, value, output, norms over queries and keys, then gate, up, down, each expert
  * with tensors of its own, then the block's norms. */
 void tensors_add_block (GArray *tensors, const ModelConfig *kind);
-/* Token and position embeddings, and what else is outside the blocks. */
+/* Token and position embeddings, and what else is outside the blocks, such as the norm behind an
+ * encoder. */
 void tensors_add_embedding (GArray *tensors, const ModelConfig *model);
 /* Final norm and head; of a tied head only its bias. */
 void tensors_add_head (GArray *tensors, const ModelConfig *model);

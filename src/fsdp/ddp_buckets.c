@@ -101,7 +101,8 @@ ddp_list_tensors (Ddp *ddp)
   if (scenario->model.tied_embeddings)
     ddp->parts[units->head].cast_elements
         += ddp->runtime.writer->cost->params.embedding
-           - (gint64)scenario->model.positions * scenario->model.hidden;
+           - (gint64)scenario->model.positions * scenario->model.hidden
+                 * (model_has_encoder (&scenario->model) ? N_STACKS : 1);
 }
 
 /* ---- buckets ---- */

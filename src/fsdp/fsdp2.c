@@ -223,19 +223,22 @@ wait_for_reductions (Fsdp2 *fsdp)
 }
 
 /* What the final callback does with frozen units and with the lowest that is trained, which has
- * frozen ones below: in the order of modules, with the waits of those before it. */
+ * frozen ones or token ids alone below: in the order of modules, with the waits of those before it.
+ */
 static void
-post_backward_above_frozen (Fsdp2 *fsdp)
+post_backward_in_callback (Fsdp2 *fsdp)
 {
   const Writer *writer = fsdp->runtime.writer;
   guint lowest = writer->units.lowest_trained;
 
-  if (scenario_trains_all (writer->scenario))
+  if (scenario_trains_all (writer->scenario) && lowest == UNIT_INDEX_NONE)
     return;
   if (fsdp2_unit (fsdp, ROOT)->trained > 0)
     wait_for_reductions (fsdp);
   for (guint i = 0; i < writer->units.n; i++)
     {
+      if (!has_group (fsdp, i))
+        continue;
       if (i < lowest)
         fsdp2_drop_mistargeted (fsdp, i);
       if (i == lowest)
@@ -252,7 +255,7 @@ fsdp2_end_of_backward (Runtime *runtime)
   Fsdp2 *fsdp = fsdp2_of (runtime);
   Writer *writer = runtime->writer;
 
-  post_backward_above_frozen (fsdp);
+  post_backward_in_callback (fsdp);
   wait_for_reductions (fsdp);
   fsdp2_wait_for_scatters (fsdp, 0);
   for (guint i = 0; i < writer->units.n; i++)
@@ -373,6 +376,7 @@ static const RuntimeHooks fsdp2_hooks = {
   .pre_backward = fsdp2_pre_backward,
   .gradients_begin = fsdp2_gradients_begin,
   .post_backward = fsdp2_post_backward,
+  .waits_for_inputs = TRUE,
   .end_of_backward = fsdp2_end_of_backward,
   .norm_communicator = fsdp2_norm_communicator,
   .zero_grad = fsdp2_zero_grad,

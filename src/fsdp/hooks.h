@@ -18,6 +18,9 @@ typedef struct
   /* The unit's gradients are about to appear: memory for them, before its backward kernels. */
   void (*gradients_begin) (Runtime *runtime, guint unit);
   void (*post_backward) (Runtime *runtime, guint unit);
+  /* A unit's post-backward waits for the gradients of its inputs; else for its parameters' alone.
+   */
+  gboolean waits_for_inputs;
   /* After loss.backward() of a micro-batch. */
   void (*end_of_backward) (Runtime *runtime);
   /* The group over which clip_grad_norm_() sums; FALSE or no hook: every rank has all gradients. */

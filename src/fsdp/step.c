@@ -4,29 +4,9 @@
 
 #include "cost/offload.h"
 #include "fsdp/offload.h"
+#include "fsdp/step_parts.h"
 
 #define ROOT 0
-
-typedef struct
-{
-  Runtime *runtime;
-  Writer *writer;
-  Checkpointing *checkpointing;
-  const StepCost *cost;        /* of the micro-batches but the last, */
-  const StepCost *last_cost;   /* and of that */
-  KernelRun norm, scale;       /* of clipping, */
-  KernelRun optimizer;         /* and behind it; on the CPU where that has the shards */
-  EventId end;                 /* of the compute stream's step */
-  BufferId head[TAPE_TENSORS]; /* tensors of the head */
-  BufferId head_grads;         /* of its weights, where they belong to the root */
-  gboolean has_states;         /* the optimizer has stepped once */
-} Step;
-
-static void
-launch (Step *step, const KernelRun *run, TimelineOp op, guint32 unit)
-{
-  writer_launch (step->writer, step->writer->compute, run, op, unit);
-}
 
 /* Takes and gives back the memory of the head's tensors. */
 static void
@@ -46,41 +26,7 @@ play (Step *step, const Tape *tape)
     }
 }
 
-static void
-pre_forward (Step *step, guint unit)
-{
-  if (unit != UNIT_INDEX_NONE)
-    step->runtime->hooks->pre_forward (step->runtime, unit, TRUE);
-}
-
-static void
-post_forward (Step *step, guint unit)
-{
-  if (unit != UNIT_INDEX_NONE)
-    step->runtime->hooks->post_forward (step->runtime, unit, TRUE);
-}
-
-static void
-pre_backward (Step *step, guint unit)
-{
-  if (unit == UNIT_INDEX_NONE)
-    return;
-  step->runtime->hooks->pre_backward (step->runtime, unit);
-}
-
-static void
-gradients_begin (Step *step, guint unit)
-{
-  if (unit != UNIT_INDEX_NONE)
-    step->runtime->hooks->gradients_begin (step->runtime, unit);
-}
-
-static void
-post_backward (Step *step, guint unit)
-{
-  if (unit != UNIT_INDEX_NONE)
-    step->runtime->hooks->post_backward (step->runtime, unit);
-}
+/* ---- forward ---- */
 
 static void
 forward (Step *step)
@@ -88,18 +34,27 @@ forward (Step *step)
   Writer *writer = step->writer;
 
   writer->phase = PHASE_FORWARD;
-  pre_forward (step, ROOT);
-  pre_forward (step, writer->units.embed);
-  launch (step, &writer->cost->embed_forward, TIMELINE_FORWARD, UNIT_EMBED);
-  post_forward (step, writer->units.embed);
+  step_pre_forward (step, ROOT);
+  step_pre_forward (step, writer->units.encoder);
+  step_pre_forward (step, writer->units.embed);
+  step_launch (step, &writer->cost->embed_forward, TIMELINE_FORWARD, UNIT_EMBED);
+  step_post_forward (step, writer->units.embed);
   for (guint block = 0; block < writer->scenario->model.layers; block++)
-    checkpointing_forward (step->checkpointing, block);
-  pre_forward (step, writer->units.head);
+    {
+      if (stacks_begin_decoder (step, block))
+        stacks_change (step);
+      checkpointing_forward (step->checkpointing, block);
+    }
+  /* Its last norm is launched with the head. */
+  step_post_forward (step, writer->units.decoder);
+  step_pre_forward (step, writer->units.head);
   play (step, &writer->cost->head_forward_memory);
-  launch (step, &writer->cost->head_forward, TIMELINE_FORWARD, UNIT_HEAD);
-  post_forward (step, writer->units.head);
-  post_forward (step, ROOT);
+  step_launch (step, &writer->cost->head_forward, TIMELINE_FORWARD, UNIT_HEAD);
+  step_post_forward (step, writer->units.head);
+  step_post_forward (step, ROOT);
 }
+
+/* ---- backward ---- */
 
 /* The head's weights get their gradients behind the loss's backward. Where they are the
  * root's, they wait for those of the embedding. */
@@ -111,7 +66,7 @@ head_gradients_begin (Step *step)
   gint64 elements = params->head > 0 ? params->head : params->embedding;
 
   if (writer->units.head != UNIT_INDEX_NONE)
-    gradients_begin (step, writer->units.head);
+    step_gradients_begin (step, writer->units.head);
   else if (writer->units.first_block != UNIT_INDEX_NONE
            && !scenario_trains_adapters (writer->scenario))
     step->head_grads
@@ -124,12 +79,12 @@ head_backward (Step *step)
 {
   Writer *writer = step->writer;
 
-  pre_backward (step, writer->units.head);
+  step_pre_backward (step, writer->units.head);
   play (step, &writer->cost->loss_backward_memory);
   head_gradients_begin (step);
   play (step, &writer->cost->head_backward_memory);
-  launch (step, &writer->cost->head_backward, TIMELINE_BACKWARD, UNIT_HEAD);
-  post_backward (step, writer->units.head);
+  step_launch (step, &writer->cost->head_backward, TIMELINE_BACKWARD, UNIT_HEAD);
+  step_post_backward (step, writer->units.head);
 }
 
 static void
@@ -139,17 +94,19 @@ embed_backward (Step *step)
   gboolean trains = scenario_trains_all (writer->scenario);
 
   if (scenario_embedding_needs_gradient (writer->scenario))
-    pre_backward (step, writer->units.embed);
-  if (step->head_grads != BUFFER_NONE)
-    program_free_buffer (writer->program, step->head_grads, 0);
-  step->head_grads = BUFFER_NONE;
+    step_pre_backward (step, writer->units.embed);
+  step_drop (step, &step->head_grads);
+  step_drop (step, &step->embed_grads);
   if (writer->units.first_block != UNIT_INDEX_NONE)
-    gradients_begin (step, ROOT); /* with the head's */
+    step_gradients_begin (step, ROOT); /* with the head's */
   if (!trains)
     return;
-  gradients_begin (step, writer->units.embed);
-  launch (step, &writer->cost->embed_backward, TIMELINE_BACKWARD, UNIT_EMBED);
-  post_backward (step, writer->units.embed);
+  if (!model_has_encoder (&writer->scenario->model))
+    step_gradients_begin (step, writer->units.embed);
+  step_launch (step, &writer->cost->embed_backward, TIMELINE_BACKWARD, UNIT_EMBED);
+  step_post_backward (step, writer->units.embed);
+  if (!stacks_end_at_norm (step))
+    step_post_backward (step, writer->units.encoder);
 }
 
 /* The root's own gradients are complete when the embedding's is, the last of all. */
@@ -159,18 +116,25 @@ backward (Step *step)
   Writer *writer = step->writer;
 
   writer->phase = PHASE_BACKWARD;
-  pre_backward (step, ROOT);
+  step_pre_backward (step, ROOT);
   if (writer->units.first_block == UNIT_INDEX_NONE)
-    gradients_begin (step, ROOT); /* with all blocks' */
+    step_gradients_begin (step, ROOT); /* with all blocks' */
   head_backward (step);
+  stacks_begin_backward (step);
   for (guint block = writer->scenario->model.layers; block-- > 0;)
-    if (scenario_trains_block (writer->scenario, block))
-      checkpointing_backward (step->checkpointing, block);
+    {
+      if (scenario_trains_block (writer->scenario, block))
+        checkpointing_backward (step->checkpointing, block);
+      if (stacks_begin_decoder (step, block))
+        stacks_change_backward (step);
+    }
   embed_backward (step);
-  post_backward (step, ROOT);
+  step_post_backward (step, ROOT);
   step->runtime->hooks->end_of_backward (step->runtime);
   play (step, &writer->cost->metrics_memory);
 }
+
+/* ---- the step ---- */
 
 /* Of the ranks that have shards of the gradients. */
 static void
@@ -221,11 +185,11 @@ clip_gradients (Step *step)
       clip_on_cpu (step);
       return;
     }
-  launch (step, &step->norm, TIMELINE_GRAD_CLIP, UNIT_ROOT);
+  step_launch (step, &step->norm, TIMELINE_GRAD_CLIP, UNIT_ROOT);
   if (scenario->timing.grad_clip != TIMING_NOT_GIVEN)
     return;
   sum_norms (step);
-  launch (step, &step->scale, TIMELINE_GRAD_CLIP, UNIT_ROOT);
+  step_launch (step, &step->scale, TIMELINE_GRAD_CLIP, UNIT_ROOT);
 }
 
 /* Of so many elements of a shard, its gradient or one of its states. */
@@ -295,7 +259,7 @@ optimizer_step (Step *step)
   make_optimizer_states (step);
   BufferId temporaries = program_alloc (writer->program, writer->compute, MEMORY_OTHER,
                                         optimizer_temporaries (step), UNIT_ROOT);
-  launch (step, &step->optimizer, TIMELINE_OPTIMIZER, UNIT_ROOT);
+  step_launch (step, &step->optimizer, TIMELINE_OPTIMIZER, UNIT_ROOT);
   program_free_buffer (writer->program, temporaries, 0);
 }
 
@@ -367,6 +331,7 @@ step_write_program (Runtime *runtime)
                 .cost = writer->cost,
                 .last_cost = writer->cost,
                 .head_grads = BUFFER_NONE,
+                .embed_grads = BUFFER_NONE,
                 .end = program_add_event (writer->program) };
 
   if (training->last_micro_batch > 0 && training->last_micro_batch < training->micro_batch)

@@ -26,10 +26,11 @@ given_or_none (gint64 time)
 
 /* What [timing] says of a kind of collective, by whose unit it is. */
 #define GIVEN(timing, label, collective)                                                           \
-  given_or_none ((label) == UNIT_ROOT    ? (timing)->root_##collective                             \
-                 : (label) == UNIT_EMBED ? (timing)->embed_##collective                            \
-                 : (label) == UNIT_HEAD  ? (timing)->head_##collective                             \
-                                         : (timing)->collective)
+  given_or_none ((label) == UNIT_ROOT         ? (timing)->root_##collective                        \
+                 : (label) == UNIT_EMBED      ? (timing)->embed_##collective                       \
+                 : (label) == UNIT_HEAD       ? (timing)->head_##collective                        \
+                 : (label) < UNIT_FIRST_BLOCK ? (timing)->stack_##collective                       \
+                                              : (timing)->collective)
 
 /* Only the blocks' linear weights know fp8; their norms, one in thousands, go along. */
 static guint
@@ -193,6 +194,8 @@ lowest_trained (const Units *units, const Scenario *scenario)
 {
   const TrainingConfig *training = &scenario->training;
 
+  if (units->encoder != UNIT_INDEX_NONE)
+    return units->encoder;
   if (scenario_embedding_needs_gradient (scenario))
     return UNIT_INDEX_NONE;
   if (scenario_trains_adapters (scenario))
@@ -205,7 +208,9 @@ lowest_trained (const Units *units, const Scenario *scenario)
 /* The root unit owns all that no other does. Where embedding and head are wrapped apart,
  * fully_shard ([norm, head]) takes the final norm along, and the embedding what else there is, its
  * norm or projection; an auto-wrap policy of FSDP1 lists classes of modules and leaves these to the
- * root. DDP knows no units; its gradients come from the embedding, the blocks and the head. */
+ * root. An encoder or decoder that is wrapped has its positions and norms, and not the embedding,
+ * which both share. DDP knows no units; its gradients come from the embedding, the blocks and the
+ * head. */
 void
 units_init (Units *units, const Scenario *scenario, const StepCost *cost)
 {
@@ -218,19 +223,27 @@ units_init (Units *units, const Scenario *scenario, const StepCost *cost)
   gboolean by_class = scenario->fsdp.api == API_FSDP1;
   gint64 with_embed = by_class ? 0 : params->outer;
   gint64 with_head = by_class ? 0 : params->final_norm;
+  gint64 of_stack = layout == UNITS_STACKS_AND_BLOCKS ? params->stack_begin + params->stack_end : 0;
 
-  *units = (Units){ .list = g_new (Unit, (N_BLOCK_PARTS + 1) * layers + 3),
+  *units = (Units){ .list = g_new (Unit, (N_BLOCK_PARTS + 1) * layers + 3 + N_STACKS),
                     .parts = g_new (guint, N_BLOCK_PARTS * layers),
                     .first_block = UNIT_INDEX_NONE,
                     .embed = UNIT_INDEX_NONE,
-                    .head = UNIT_INDEX_NONE };
+                    .head = UNIT_INDEX_NONE,
+                    .encoder = UNIT_INDEX_NONE,
+                    .decoder = UNIT_INDEX_NONE };
   for (guint i = 0; layout != UNITS_ONE && i < layers; i++)
     in_blocks += elements_of_block (scenario, cost, i);
   add_unit (units, scenario, UNIT_ROOT,
             apart ? params->outer + params->final_norm - with_embed - with_head
-                  : params->total + cost->adapters - in_blocks);
+                  : params->total + cost->adapters - in_blocks - N_STACKS * of_stack);
   if (apart)
     units->embed = add_unit (units, scenario, UNIT_EMBED, params->embedding + with_embed);
+  if (layout == UNITS_STACKS_AND_BLOCKS)
+    {
+      units->encoder = add_unit (units, scenario, UNIT_ENCODER, of_stack);
+      units->decoder = add_unit (units, scenario, UNIT_DECODER, of_stack);
+    }
   if (layout != UNITS_ONE)
     units->first_block = units->n;
   for (guint i = 0; layout != UNITS_ONE && i < layers; i++)

@@ -26,9 +26,10 @@ typedef struct
   guint n;
   guint first_block; /* index of block 0's unit; UNIT_INDEX_NONE: blocks belong to the root's */
   guint embed, head; /* indices of their units; UNIT_INDEX_NONE: they belong to the root's */
+  guint encoder, decoder; /* the same; their units stand around those of their blocks */
   guint *parts; /* by block and BlockPart: indices; UNIT_INDEX_NONE: it belongs to the block's */
-  guint lowest_trained; /* of those with gradients, where frozen ones are below it, so that no
-                           gradient leaves it; UNIT_INDEX_NONE: it is the root, or nothing is frozen
+  guint lowest_trained; /* of those with gradients, where frozen ones or nothing but token ids are
+                           below it, so that no gradient leaves it; UNIT_INDEX_NONE: it is the root
                          */
   gint64 shard;         /* of all units together, what is trained */
 } Units;

@@ -54,6 +54,12 @@ describe_model (const ReportEntry *entry)
                               : g_strdup ("");
   g_autofree char *trained = describe_trained (entry);
 
+  if (model_has_encoder (&scenario->model))
+    return g_strdup_printf (
+        "%s, %u + %u blocks; micro-batch %u x %u + %u tokens (encoder + decoder), grad_accum %u%s",
+        scenario->model.name, scenario->model.encoder_layers,
+        scenario->model.layers - scenario->model.encoder_layers, training->micro_batch,
+        training->encoder_seq_len, training->seq_len, training->grad_accum, last);
   return g_strdup_printf ("%s, %u blocks; micro-batch %u x %u tokens, grad_accum %u%s%s",
                           scenario->model.name, scenario->model.layers, training->micro_batch,
                           training->seq_len, training->grad_accum, last, trained);

@@ -207,7 +207,7 @@ measure (const Scenario *scenario, PlanCandidate *candidate)
 static double
 tokens_per_step (const Scenario *scenario)
 {
-  return (double)scenario->training.micro_batch * scenario->training.seq_len
+  return scenario->training.micro_batch * (double)scenario_tokens_of_sequence (scenario)
          * scenario->training.grad_accum * scenario_ranks (scenario);
 }
 

@@ -34,7 +34,7 @@ plan_memory_at_least (const Scenario *scenario, const StepCost *cost)
   const gint64 states
       = on_host ? 0
                 : cost_optimizer_states (scenario) * shard_bytes (scenario, cost->trained_params);
-  gint64 activations = cost->head_saved_bytes;
+  gint64 activations = cost->head_saved_bytes + cost->encoder_saved_bytes;
 
   for (guint block = 0; block < scenario->model.layers; block++)
     activations += saved_of_block (scenario, cost, block);

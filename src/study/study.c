@@ -11,7 +11,8 @@
 static double
 recomputed_flops_per_token (const Scenario *scenario, const StepCost *cost)
 {
-  const double tokens = (double)scenario->training.micro_batch * scenario->training.seq_len;
+  const double tokens
+      = scenario->training.micro_batch * (double)scenario_tokens_of_sequence (scenario);
   double flops = 0;
 
   for (guint block = 0; block < scenario->model.layers; block++)
@@ -34,7 +35,8 @@ gather_facts (const Scenario *scenario, const StepCost *cost, RunFacts *facts)
   *facts = (RunFacts){
     .n_ranks = scenario_ranks (scenario),
     .peak_flops = cost_peak_flops (scenario),
-    .tokens_per_step = sequences * training->seq_len * scenario_ranks (scenario),
+    .tokens_per_step
+    = sequences * (double)scenario_tokens_of_sequence (scenario) * scenario_ranks (scenario),
     .model_flops_per_token = cost->model_flops_per_token,
     .hardware_flops_per_token
     = cost->model_flops_per_token + recomputed_flops_per_token (scenario, cost),

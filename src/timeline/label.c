@@ -82,7 +82,8 @@ timeline_op_is_collective (TimelineOp op)
   return answers[op];
 }
 
-static const char *const names[UNIT_FIRST_BLOCK] = { "root", "embed", "head" };
+static const char *const names[UNIT_FIRST_BLOCK]
+    = { "root", "embed", "head", "encoder", "decoder" };
 static const char *const parts[N_BLOCK_PARTS] = { "attention", "mlp" };
 
 char *

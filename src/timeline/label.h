@@ -44,6 +44,8 @@ enum
   UNIT_ROOT,
   UNIT_EMBED,
   UNIT_HEAD,
+  UNIT_ENCODER, /* a stack of an encoder-decoder: what is not its blocks' */
+  UNIT_DECODER,
   UNIT_FIRST_BLOCK,                          /* block k is UNIT_FIRST_BLOCK + k */
   UNIT_FIRST_PART = UNIT_FIRST_BLOCK + 16384 /* of a block: its attention, its MLP; of the next */
 };
@@ -86,7 +88,8 @@ const char *memory_kind_name (MemoryKind kind);  /* "unsharded_params" */
 const char *memory_kind_words (MemoryKind kind); /* "unsharded parameters" */
 gboolean timeline_op_is_collective (TimelineOp op);
 
-/* "root", "embed", "head", "block.K", "block.K.attention" or "block.K.mlp"; the caller frees it. */
+/* "root", "embed", "head", "encoder", "decoder", "block.K", "block.K.attention" or "block.K.mlp";
+ * the caller frees it. */
 char *timeline_unit_name (guint32 unit);
 /* The reverse; FALSE where @text is none of these. */
 gboolean timeline_unit_parse (const char *text, guint32 *unit);
