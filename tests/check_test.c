@@ -145,6 +145,10 @@ names_tell_families (void **state)
   assert_int_equal (block_class_kind ("MixtralSparseMoeBlock"), CLASS_PART);
   assert_int_equal (block_class_kind ("LlamaForCausalLM"), CLASS_MODEL);
   assert_true (block_class_belongs ("Gemma3DecoderLayer", "gemma3_text"));
+  assert_string_equal (model_name_family ("google/flan-t5-xl"), "t5");
+  assert_string_equal (model_name_family ("facebook/mbart-large-50"), "mbart");
+  assert_string_equal (block_class_of ("mbart"), "MBartEncoderLayer,MBartDecoderLayer");
+  assert_string_equal (block_class_family ("MBartDecoderLayer"), "mbart");
 }
 
 /* ---- nesting ---- */

@@ -513,6 +513,197 @@ every_family_has_the_sum_of_its_tensors (void **state)
     }
 }
 
+/* ---- encoder-decoders ---- */
+
+#define T5_NAMES "'d_model': 8, 'd_ff': 16, 'd_kv': 3, 'num_heads': 4, 'vocab_size': 100"
+#define BART_NAMES                                                                                 \
+  "'d_model': 8, 'encoder_layers': 3, 'decoder_layers': 2, 'encoder_attention_heads': 4, "         \
+  "'decoder_attention_heads': 4, 'encoder_ffn_dim': 16, 'decoder_ffn_dim': 16, 'vocab_size': 100"
+
+#define T5_TEXT "hidden = 8\nheads = 4\nkv_heads = 4\nhead_dim = 3\nffn_hidden = 16\n"
+#define BART_TEXT                                                                                  \
+  "layers = 5\nencoder_layers = 3\nhidden = 8\nheads = 4\nkv_heads = 4\nhead_dim = 2\n"            \
+  "attention_bias = true\nffn_hidden = 16\ngated_ffn = false\nmlp_bias = true\n"
+
+typedef struct
+{
+  const char *model_type;
+  const char *keys;
+  const char *text; /* all keys of the model but title and provenance */
+  gint64 total;
+} Pair;
+
+/* T5's: encoder's blocks x (4*8*12 + matrices of 8*16 + 2*8), decoder's x (8*8*12 + the same
+ * matrices + 3*8), 2*8, 2*buckets*4; 100*8, or twice that untied. BART's: 3 x (4*(8 + 1)*8 +
+ * (8 + 1)*16 + (16 + 1)*8 + 4*8) = 3 x 600, 2 x (600 + 4*(8 + 1)*8 + 2*8) = 2 x 904, 100*8; 2*8 for
+ * each norm outside, 8 for each row of positions. */
+static const Pair encoder_decoders[] = {
+  /* 3 x 656 + 2 x 1048 + 16 + 40 + 800 */
+  { "t5",
+    T5_NAMES ", 'num_layers': 3, 'num_decoder_layers': 2, 'is_encoder_decoder': true, "
+             "'relative_attention_num_buckets': 5, 'feed_forward_proj': 'relu', 'n_positions': 64",
+    "layers = 5\nencoder_layers = 3\n" T5_TEXT "gated_ffn = false\nvocab = 100\n"
+    "tied_embeddings = true\nrelative_positions = 5\n",
+    4920 },
+  /* 3 x 784 + 3 x 1176 + 16 + 256 + 1600: as many blocks of the decoder */
+  { "t5",
+    T5_NAMES ", 'num_layers': 3, 'num_decoder_layers': null, 'feed_forward_proj': 'gated-gelu', "
+             "'is_gated_act': true, 'tie_word_embeddings': false",
+    "layers = 6\nencoder_layers = 3\n" T5_TEXT "gated_ffn = true\nvocab = 100\n"
+    "tied_embeddings = false\nrelative_positions = 32\n",
+    7752 },
+  { "t5",
+    "'hidden_size': 8, 'd_ff': 16, 'head_dim': 3, 'num_attention_heads': 4, 'vocab_size': 100, "
+    "'num_hidden_layers': 3, 'is_gated_act': true, 'tie_word_embeddings': false",
+    "layers = 6\nencoder_layers = 3\n" T5_TEXT "gated_ffn = true\nvocab = 100\n"
+    "tied_embeddings = false\nrelative_positions = 32\n",
+    7752 },
+  { "mt5", T5_NAMES ", 'num_layers': 3",
+    "layers = 6\nencoder_layers = 3\n" T5_TEXT "gated_ffn = true\nvocab = 100\n"
+    "tied_embeddings = false\nrelative_positions = 32\n",
+    7752 },
+  /* 12 rows of positions, two more than are used, and a norm */
+  { "bart",
+    BART_NAMES
+    ", 'max_position_embeddings': 10, 'is_encoder_decoder': true, 'num_hidden_layers': 3",
+    BART_TEXT "norm_placement = post\nvocab = 100\ntied_embeddings = true\npositions = 12\n"
+              "norm = layernorm\nnorm_bias = true\nouter_norms = embedding\n",
+    4632 },
+  { "plbart", BART_NAMES ", 'max_position_embeddings': 10",
+    BART_TEXT "norm_placement = post\nvocab = 100\ntied_embeddings = true\npositions = 12\n"
+              "norm = layernorm\nnorm_bias = true\nouter_norms = embedding\n",
+    4632 },
+  { "mbart", BART_NAMES ", 'max_position_embeddings': 10",
+    BART_TEXT "vocab = 100\ntied_embeddings = true\npositions = 12\n"
+              "norm = layernorm\nnorm_bias = true\nouter_norms = embedding_and_final\n",
+    4664 },
+  { "m2m_100", BART_NAMES ", 'max_position_embeddings': 10",
+    BART_TEXT "vocab = 100\ntied_embeddings = true\nnorm = layernorm\nnorm_bias = true\n", 4440 },
+  { "pegasus", BART_NAMES,
+    BART_TEXT "vocab = 100\ntied_embeddings = true\nnorm = layernorm\nnorm_bias = true\n", 4440 },
+  { "marian", BART_NAMES ", 'decoder_vocab_size': 100",
+    BART_TEXT "norm_placement = post\nvocab = 100\ntied_embeddings = true\n"
+              "norm = layernorm\nnorm_bias = true\nouter_norms = none\n",
+    4408 },
+  { "blenderbot", BART_NAMES ", 'max_position_embeddings': 10",
+    BART_TEXT "vocab = 100\ntied_embeddings = true\npositions = 10\n"
+              "norm = layernorm\nnorm_bias = true\n",
+    4600 },
+  { "blenderbot-small", BART_NAMES ", 'max_position_embeddings': 10",
+    BART_TEXT "norm_placement = post\nvocab = 100\ntied_embeddings = true\npositions = 10\n"
+              "norm = layernorm\nnorm_bias = true\nouter_norms = embedding\n",
+    4600 },
+};
+
+static gint64
+total_of (const char *text)
+{
+  g_autoptr (ScenarioFile) file = load_model (text);
+
+  return params_count (&scenario_file_variant (file, 0)->model).total;
+}
+
+static char *
+read_pair (const char *model_type, const char *keys, HfModel *model)
+{
+  g_autofree char *text = g_strdup_printf ("{ 'model_type': '%s', %s }", model_type, keys);
+
+  return read_config (text, model);
+}
+
+static void
+encoder_decoders_have_the_keys_of_both_stacks (void **state)
+{
+  (void)state;
+  for (guint i = 0; i < G_N_ELEMENTS (encoder_decoders); i++)
+    {
+      const Pair *wanted = &encoder_decoders[i];
+      HfModel model;
+      g_autofree char *messages = read_pair (wanted->model_type, wanted->keys, &model);
+      g_autofree char *text
+          = g_strdup_printf ("[model]\ntitle = %s\nprovenance = c.json of Hugging Face, "
+                             "model_type %s\n%s",
+                             wanted->model_type, wanted->model_type, wanted->text);
+
+      assert_string_equal (messages, "");
+      assert_string_equal (model.text, text);
+      hf_model_clear (&model);
+    }
+}
+
+static void
+encoder_decoders_have_the_sum_of_their_tensors (void **state)
+{
+  (void)state;
+  for (guint i = 0; i < G_N_ELEMENTS (encoder_decoders); i++)
+    {
+      const Pair *wanted = &encoder_decoders[i];
+      HfModel model;
+      g_autofree char *messages = read_pair (wanted->model_type, wanted->keys, &model);
+
+      assert_string_equal (messages, "");
+      if (total_of (model.text) != wanted->total)
+        print_error ("%s: %s\n", wanted->model_type, wanted->keys);
+      assert_int_equal (total_of (model.text), wanted->total);
+      hf_model_clear (&model);
+    }
+}
+
+#define T5_SIZES(width, inner, layers, heads, width_of_head, vocab)                                \
+  "'d_model': " #width ", 'd_ff': " #inner ", 'num_layers': " #layers ", 'num_heads': " #heads     \
+  ", 'd_kv': " #width_of_head ", 'vocab_size': " #vocab
+#define GATED ", 'feed_forward_proj': 'gated-gelu', 'tie_word_embeddings': false"
+#define BART_SIZES(width, inner, encoders, decoders, heads, vocab)                                 \
+  "'d_model': " #width ", 'encoder_ffn_dim': " #inner ", 'decoder_ffn_dim': " #inner               \
+  ", 'encoder_layers': " #encoders ", 'decoder_layers': " #decoders                                \
+  ", 'encoder_attention_heads': " #heads ", 'decoder_attention_heads': " #heads                    \
+  ", 'vocab_size': " #vocab
+
+/* What is published of them, or counted from their checkpoints. */
+static const Pair published[] = {
+  /* t5-small, -base, -large, -3b, -11b */
+  { "t5", T5_SIZES (512, 2048, 6, 8, 64, 32128), NULL, 60506624 },
+  { "t5", T5_SIZES (768, 3072, 12, 12, 64, 32128), NULL, 222903552 },
+  { "t5", T5_SIZES (1024, 4096, 24, 16, 64, 32128), NULL, 737668096 },
+  { "t5", T5_SIZES (1024, 16384, 24, 32, 128, 32128), NULL, 2851598336 },
+  { "t5", T5_SIZES (1024, 65536, 24, 128, 128, 32128), NULL, 11307321344 },
+  /* flan-t5-base, -xl, -xxl */
+  { "t5", T5_SIZES (768, 2048, 12, 12, 64, 32128) GATED, NULL, 247577856 },
+  { "t5", T5_SIZES (2048, 5120, 24, 32, 64, 32128) GATED, NULL, 2849757184 },
+  { "t5", T5_SIZES (4096, 10240, 24, 64, 64, 32128) GATED, NULL, 11135332352 },
+  /* byt5-small: a decoder of fewer blocks */
+  { "t5", T5_SIZES (1472, 3584, 12, 6, 64, 384) GATED ", 'num_decoder_layers': 4", NULL,
+    299637760 },
+  /* mt5-small, -xxl */
+  { "mt5", T5_SIZES (512, 1024, 8, 6, 64, 250112), NULL, 300176768 },
+  { "mt5", T5_SIZES (4096, 10240, 24, 64, 64, 250112), NULL, 12921057280 },
+  /* bart-base, -large; mbart-large-50 */
+  { "bart", BART_SIZES (768, 3072, 6, 6, 12, 50265), NULL, 139420416 },
+  { "bart", BART_SIZES (1024, 4096, 12, 12, 16, 50265), NULL, 406291456 },
+  { "mbart", BART_SIZES (1024, 4096, 12, 12, 16, 250054), NULL, 610879488 },
+  /* m2m100_418M, nllb-200-3.3B */
+  { "m2m_100", BART_SIZES (1024, 4096, 12, 12, 16, 128112), NULL, 483905536 },
+  { "m2m_100", BART_SIZES (2048, 8192, 24, 24, 16, 256206), NULL, 3344863232 },
+  /* pegasus-xsum, opus-mt-en-de: 569,748,480 and 74,410,496 with their sines */
+  { "pegasus", BART_SIZES (1024, 4096, 16, 16, 16, 96103), NULL, 569748480 - 2 * 512 * 1024 },
+  { "marian", BART_SIZES (512, 2048, 6, 6, 8, 58101), NULL, 74410496 - 2 * 512 * 512 },
+};
+
+static void
+known_encoder_decoders_are_as_large_as_published (void **state)
+{
+  (void)state;
+  for (guint i = 0; i < G_N_ELEMENTS (published); i++)
+    {
+      HfModel model;
+      g_autofree char *messages = read_pair (published[i].model_type, published[i].keys, &model);
+
+      assert_string_equal (messages, "");
+      assert_int_equal (total_of (model.text), published[i].total);
+      hf_model_clear (&model);
+    }
+}
+
 /* ---- what is not a model, or not a good one ---- */
 
 typedef struct
@@ -543,7 +734,16 @@ static const Refusal refusals[] = {
   { "{ 'model_type': 'x', 'num_experts': 4 }",
     "'x' is not known, and counting it like Llama would be wrong: experts (num_experts)" },
   { "{ 'model_type': 'bert' }", "c.json:1:17: model_type: 'bert': an encoder" },
-  { "{ 'model_type': 't5' }", "c.json:1:17: model_type: 't5': an encoder-decoder" },
+  { "{ 'model_type': 'umt5' }",
+    "c.json:1:17: model_type: 'umt5': an encoder-decoder with relative positions in every block" },
+  { "{ 'model_type': 'led' }",
+    "c.json:1:17: model_type: 'led': an encoder-decoder with local attention" },
+  { "{ 'model_type': 'nllb-moe' }",
+    "c.json:1:17: model_type: 'nllb-moe': an encoder-decoder with experts" },
+  { "{ 'model_type': 'fsmt' }",
+    "c.json:1:17: model_type: 'fsmt': an encoder-decoder whose blocks are not known here" },
+  { "{ 'model_type': 'x', 'is_encoder_decoder': true }",
+    "c.json:1:44: is_encoder_decoder: true: an encoder-decoder whose blocks are not known here" },
   { "{ 'model_type': 'clip', 'text_config': { 'model_type': 'llama', " USUAL " } }",
     "c.json:1:17: model_type: 'clip': a vision model" },
   { "{ 'model_type': 'llama', 'is_encoder_decoder': true, " USUAL " }",
@@ -613,6 +813,69 @@ bad_values_are_refused_with_their_place (void **state)
     }
 }
 
+typedef struct
+{
+  const char *model_type;
+  const char *keys;
+  const char *message;
+} BadPair;
+
+/* A later value of a key counts. */
+static const BadPair bad_pairs[] = {
+  { "t5", T5_NAMES, "num_hidden_layers: missing (also known as num_layers)" },
+  { "t5", T5_NAMES ", 'num_layers': 0", "num_layers: 0 is out of range; 1 to 10000 would do" },
+  { "t5", T5_NAMES ", 'num_layers': 2, 'num_decoder_layers': 0",
+    "num_decoder_layers: 0 is out of range" },
+  { "t5", T5_NAMES ", 'num_layers': 9000, 'num_decoder_layers': 1001",
+    "num_decoder_layers: 1001 blocks of the decoder beside 9000 of the encoder; at most 10000" },
+  { "t5", T5_NAMES ", 'num_layers': 5001",
+    "num_decoder_layers: 5001 blocks of the decoder beside 5001 of the encoder" },
+  { "t5", T5_NAMES ", 'num_layers': 2, 'd_ff': null", "d_ff: null, a whole number is expected" },
+  { "t5", T5_NAMES ", 'num_layers': 2, 'd_kv': '3'", "d_kv: a string; a whole number" },
+  { "t5", T5_NAMES ", 'num_layers': 2, 'feed_forward_proj': 3", "feed_forward_proj: a number" },
+  { "t5", T5_NAMES ", 'num_layers': 2, 'feed_forward_proj': 'relu', 'is_gated_act': true",
+    "is_gated_act: true, and feed_forward_proj says 'relu'" },
+  { "t5", T5_NAMES ", 'num_layers': 2, 'relative_attention_num_buckets': 0",
+    "relative_attention_num_buckets: 0 is out of range; 1 to 65536 would do" },
+  { "t5", T5_NAMES ", 'num_layers': 2, 'architectures': ['T5EncoderModel']",
+    "architectures: T5EncoderModel: the encoder alone; only both stacks together are simulated" },
+  { "t5", T5_NAMES ", 'num_layers': 2, 'is_encoder_decoder': false",
+    "is_encoder_decoder: false: one of the two stacks alone" },
+  { "t5", T5_NAMES ", 'num_layers': 2, 'tie_encoder_decoder': true",
+    "tie_encoder_decoder: true: encoder and decoder share their weights" },
+  { "bart", BART_NAMES ", 'architectures': ['BartForCausalLM']",
+    "architectures: BartForCausalLM: the decoder alone" },
+  { "bart", BART_NAMES ", 'decoder_attention_heads': 2",
+    "decoder_attention_heads: 2, and the encoder has 4; stacks whose blocks differ" },
+  { "bart", BART_NAMES ", 'decoder_ffn_dim': 32", "decoder_ffn_dim: 32, and the encoder has 16" },
+  { "bart", BART_NAMES ", 'decoder_ffn_dim': null",
+    "decoder_ffn_dim: null, a whole number is expected; BartConfig's default would be another "
+    "model's" },
+  { "bart", BART_NAMES ", 'decoder_layers': 0", "decoder_layers: 0 is out of range" },
+  { "bart", BART_NAMES ", 'encoder_layers': 0", "encoder_layers: 0 is out of range" },
+  { "bart", BART_NAMES ", 'd_model': 10",
+    "encoder_attention_heads: 4 heads do not divide a d_model of 10" },
+  { "marian", BART_NAMES ", 'decoder_vocab_size': 99",
+    "decoder_vocab_size: 99, and vocab_size is 100" },
+  { "marian", BART_NAMES ", 'share_encoder_decoder_embeddings': false",
+    "share_encoder_decoder_embeddings: false: an embedding for each stack" },
+};
+
+/* Each says one thing. */
+static void
+bad_stacks_are_refused (void **state)
+{
+  (void)state;
+  for (guint i = 0; i < G_N_ELEMENTS (bad_pairs); i++)
+    {
+      HfModel model;
+      g_autofree char *messages = read_pair (bad_pairs[i].model_type, bad_pairs[i].keys, &model);
+
+      assert_message (bad_pairs[i].keys, messages, bad_pairs[i].message);
+      assert_null (strstr (messages + 1, "c.json"));
+    }
+}
+
 /* The place is that of the value, in its own line. */
 static void
 places_are_those_of_values (void **state)
@@ -658,6 +921,12 @@ static const Note notes[] = {
   { "{ 'model_type': 'qwen3_vl', 'text_config': { 'model_type': 'qwen3_vl_text', " USUAL
     " }, 'tie_word_embeddings': true }",
     "the language model alone, from text_config" },
+  { "{ 'model_type': 't5', " T5_NAMES ", 'num_layers': 2 }",
+    "not given, T5Config's defaults: tie_word_embeddings = true, is_gated_act = false, "
+    "relative_attention_num_buckets = 32" },
+  { "{ 'model_type': 'bart', " BART_NAMES " }", "max_position_embeddings = 1024" },
+  { "{ 'model_type': 'pegasus', " BART_NAMES ", 'max_position_embeddings': 10 }",
+    "positions are sines in weights that are not trained; these 2 x 10 x 8 are not in" },
 };
 
 static void
@@ -759,7 +1028,11 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_family_has_the_sum_of_its_tensors),
     cmocka_unit_test (other_files_are_refused_by_their_kind),
+    cmocka_unit_test (encoder_decoders_have_the_keys_of_both_stacks),
+    cmocka_unit_test (encoder_decoders_have_the_sum_of_their_tensors),
+    cmocka_unit_test (known_encoder_decoders_are_as_large_as_published),
     cmocka_unit_test (bad_values_are_refused_with_their_place),
+    cmocka_unit_test (bad_stacks_are_refused),
     cmocka_unit_test (places_are_those_of_values),
     cmocka_unit_test (assumptions_are_said),
     cmocka_unit_test (an_outer_object_and_null_count),

@@ -124,7 +124,15 @@ model_name_family (const char *name)
                                   { "qwen34b", "qwen3" },
                                   { "qwen332b", "qwen3" },
                                   { "qwen25", "qwen2" },
-                                  { "olmo2", "olmo2" } };
+                                  { "olmo2", "olmo2" },
+                                  { "flant5", "t5" },
+                                  { "t5v11", "t5" },
+                                  { "plbart", "plbart" },
+                                  { "mbartlarge", "mbart" },
+                                  { "bartlarge", "bart" },
+                                  { "bartbase", "bart" },
+                                  { "m2m100", "m2m_100" },
+                                  { "nllb200", "m2m_100" } };
 
   return look_up (name, rows, G_N_ELEMENTS (rows));
 }

@@ -4,7 +4,7 @@
 
 #include <glib.h>
 
-/* The class of the family's blocks; NULL where the family is not known. */
+/* The class of the family's blocks, or "Encoder…,Decoder…"; NULL where the family is not known. */
 const char *block_class_of (const char *model_type);
 /* The family that has blocks of this class; NULL where none is known. */
 const char *block_class_family (const char *class_name);

@@ -15,7 +15,9 @@ check_fsdp_line (const Job *job, const char *key, const char *value)
   const SettingsTree *tree = job->fsdp_config != NULL ? job->fsdp_config : job->launcher;
   const SettingsSyntax syntax = tree != NULL ? settings_syntax (tree) : SETTINGS_JSON;
   const gboolean is_trainers = job->has_trainer && tree != job->launcher;
-  g_autofree char *lower = is_trainers ? g_ascii_strdown (value, -1) : g_strdup (value);
+  const gboolean is_class = strcmp (key, "transformer_layer_cls_to_wrap") == 0;
+  const gboolean is_lower = is_trainers && !is_class && job->tool != TOOL_AXOLOTL;
+  g_autofree char *said = is_lower ? g_ascii_strdown (value, -1) : g_strdup (value);
   gboolean has_prefix = !is_trainers && job->tool == TOOL_ACCELERATE;
   g_autofree char *whole = NULL;
   g_autofree char *line = NULL;
@@ -24,7 +26,7 @@ check_fsdp_line (const Job *job, const char *key, const char *value)
     if (g_str_has_prefix (g_array_index (job->fsdp_map->members, SettingsMember, i).key, "fsdp_"))
       has_prefix = TRUE;
   whole = g_strconcat (has_prefix ? "fsdp_" : "", key, NULL);
-  line = reader_line (syntax, whole, is_trainers && job->tool != TOOL_AXOLOTL ? lower : value);
+  line = reader_line (syntax, whole, said);
   if (syntax == SETTINGS_YAML)
     return g_strdup_printf ("fsdp_config:\n  %s", line);
   if (is_trainers && tree == job->trainer)

@@ -60,20 +60,21 @@ find_wrong_class (const Job *job, const char *class_name, const char *family, gb
 {
   const Place place = job_place (job, &job->wrap_classes);
   const char *wanted = block_class_of (family);
-  const char *const names[] = { wanted, NULL };
+  g_auto (GStrv) names = g_strsplit (wanted != NULL ? wanted : "", ",", -1);
   const char *other = block_class_family (class_name);
+  g_autofree char *blocks = g_strjoinv (" and ", names);
   g_autofree char *model = NULL;
   Finding *finding;
 
   if (wanted == NULL || block_class_belongs (class_name, family)
-      || (other == NULL && suggest_nearest (class_name, names) == NULL))
+      || (other == NULL && suggest_nearest (class_name, (const char *const *)names) == NULL))
     return;
   model = is_guess ? g_strdup_printf ("by its name %s", job->model_name)
                    : g_strdup_printf ("model_type %s", family);
   finding = findings_add (findings, FINDING_WRONG_WRAP_CLASS, &place,
                           "%s is no class of the model (%s), whose blocks are %s: accelerate stops "
                           "with a ValueError.",
-                          class_name, model, wanted);
+                          class_name, model, blocks);
   set_class_fix (finding, job, family);
 }
 

@@ -194,9 +194,9 @@ read_family (HfReader *reader, const HfFamily *family, const char *type, HfModel
 
   model_file_init (&file);
   hf_family_read (family, reader, &file);
-  if (problems_count (reader->problems) > 0)
+  if (problems_count (reader->problems) > 0 && family->encoder_names == NULL)
     hf_refuse_foreign_names (reader);
-  else
+  if (problems_count (reader->problems) == 0)
     {
       note_file (reader);
       note_left_out (reader);

@@ -1,4 +1,4 @@
-/* A Hugging Face config.json as one of our model files. Decoders only; what else
+/* A Hugging Face config.json as one of our model files: decoders and encoder-decoders; what else
  * is handed in is refused by its kind. */
 #pragma once
 

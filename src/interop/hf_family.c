@@ -7,8 +7,12 @@
 static void
 read_outside (const HfFamily *family, HfReader *reader, ModelConfig *model)
 {
-  model->layers
-      = family->layers != NULL ? family->layers (reader) : hf_size (reader, HF_LAYERS, MOST_LAYERS);
+  if (family->encoder_names != NULL)
+    hf_read_stacks (family, reader, model);
+  else if (family->layers != NULL)
+    model->layers = family->layers (reader);
+  else
+    model->layers = hf_size (reader, HF_LAYERS, MOST_LAYERS);
   model->hidden = hf_size (reader, HF_HIDDEN, MOST_WIDTH);
   if (!hf_has (reader, "vocab_size|padded_vocab_size") && reader->outer != NULL
       && json_object_has_member (reader->outer, "vocab_size"))
@@ -224,8 +228,10 @@ static const struct
 {
   const HfFamily *(*families) (guint *n);
 } groups[] = {
-  { hf_llama_families },   { hf_gpt_families },    { hf_qwen_families },   { hf_gemma_families },
-  { hf_experts_families }, { hf_latent_families }, { hf_hybrid_families },
+  { hf_llama_families },   { hf_gpt_families },
+  { hf_qwen_families },    { hf_gemma_families },
+  { hf_experts_families }, { hf_latent_families },
+  { hf_hybrid_families },  { hf_encoder_decoder_families },
 };
 
 const HfFamily *

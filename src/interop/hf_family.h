@@ -8,8 +8,9 @@
 
 #define HF_HIDDEN "hidden_size|n_embd|d_model|n_embed"
 #define HF_LAYERS "num_hidden_layers|n_layer|n_layers|num_layers"
-#define HF_HEADS  "num_attention_heads|n_head|n_heads|attention_heads|num_heads"
-#define HF_KV     "num_key_value_heads"
+#define HF_HEADS                                                                                   \
+  "num_attention_heads|n_head|n_heads|attention_heads|num_heads|encoder_attention_heads"
+#define HF_KV "num_key_value_heads"
 
 /* What is 0 or NULL is the usual: as many key as query heads, a head's width of
  * hidden over heads, untied, two norms before both halves, no biases. */
@@ -39,6 +40,9 @@ typedef struct
   gboolean windows;        /* sliding_window means something */
   const char *window_flag; /* the key that must be true for it, false by default; NULL: none */
   guint full_every; /* every so-many-th block attends to all tokens nevertheless; 0: none does */
+  /* Of an encoder-decoder: how many blocks each stack has. NULL: there is no encoder. */
+  const char *encoder_names;
+  const char *decoder_names;
   /* How many blocks; NULL: HF_LAYERS. */
   guint (*layers) (HfReader *reader);
   /* What the table cannot say; of all blocks and of what is outside them. May be NULL. */
@@ -49,6 +53,9 @@ typedef struct
 
 /* Reads all of a model; mistakes are in the reader's problems. */
 void hf_family_read (const HfFamily *family, HfReader *reader, ModelFile *file);
+
+/* Reads how many blocks encoder and decoder have. */
+void hf_read_stacks (const HfFamily *family, HfReader *reader, ModelConfig *model);
 
 /* n x width, at most @most. */
 guint hf_product (guint n, guint width, guint most);
@@ -72,6 +79,7 @@ HF_FAMILIES (gemma);
 HF_FAMILIES (experts);
 HF_FAMILIES (latent);
 HF_FAMILIES (hybrid);
+HF_FAMILIES (encoder_decoder);
 
 /* The end of a group's file. */
 #define HF_FAMILIES_END(group)                                                                     \

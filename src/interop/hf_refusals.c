@@ -54,15 +54,17 @@ static const OtherModels other_models[] = {
     "roformer|xlm|flaubert|luke|ibert|mobilebert|squeezebert|nystromformer|canine|rembert|reformer|"
     "data2vec-text|xlm-roberta-xl|roberta-prelayernorm|convbert|fnet|mega|yoso|mra|bert-generation|"
     "eurobert|new",
-    "an encoder; only decoders are simulated: its attention has no causal mask, and its head sees "
+    "an encoder alone, which is not simulated: its attention has no causal mask, and its head sees "
     "but some of the tokens" },
-  { "albert", "an encoder whose layers share one block; only decoders are simulated" },
-  { "t5|mt5|umt5|bart|mbart|pegasus|marian|m2m_100|led|prophetnet|blenderbot|longt5|switch_"
-    "transformers|"
-    "t5gemma|nllb-moe|bigbird_pegasus|blenderbot-small|fsmt|plbart|mvp|pegasus_x|udop|florence2|"
-    "encoder-decoder|xlm-prophetnet|moonshine",
-    "an encoder-decoder; only decoders are simulated: its two stacks have blocks and sequence "
-    "lengths of their own, joined by cross-attention" },
+  { "albert", "an encoder alone, whose layers share one block; it is not simulated" },
+  { "umt5", "an encoder-decoder with relative positions in every block, which cannot be "
+            "represented: T5 has them in the first of each stack" },
+  { "led|longt5|bigbird_pegasus|pegasus_x",
+    "an encoder-decoder with local attention, which cannot be represented" },
+  { "switch_transformers|nllb-moe",
+    "an encoder-decoder with experts, which cannot be represented" },
+  { "prophetnet|t5gemma|fsmt|mvp|udop|florence2|encoder-decoder|xlm-prophetnet|moonshine",
+    "an encoder-decoder whose blocks are not known here" },
   { "whisper|speech_to_text|wav2vec2|hubert|speecht5|musicgen|encodec|seamless_m4t",
     "an audio model; only decoders of text are simulated" },
   { "clip|siglip|siglip2|clip_text_model|siglip_text_model|altclip|chinese_clip|vit|dinov2|swin|"
@@ -101,15 +103,19 @@ is_among (const char *types, const char *model_type)
 gboolean
 hf_refuse_encoders (HfReader *reader, const char *model_type)
 {
+  const HfFamily *family = hf_families_find (model_type);
+
   for (guint i = 0; i < G_N_ELEMENTS (other_models); i++)
     if (is_among (other_models[i].types, model_type))
       {
         hf_refuse (reader, "model_type", "'%.60s': %s", model_type, other_models[i].message);
         return TRUE;
       }
-  if (!hf_flag (reader, "is_encoder_decoder", FALSE))
+  if ((family != NULL && family->encoder_names != NULL)
+      || !hf_flag (reader, "is_encoder_decoder", FALSE))
     return FALSE;
-  hf_refuse (reader, "is_encoder_decoder", "true: an encoder-decoder; only decoders are simulated");
+  hf_refuse (reader, "is_encoder_decoder",
+             "true: an encoder-decoder whose blocks are not known here");
   return TRUE;
 }
 

@@ -1,4 +1,4 @@
-/* JSON files that hold no decoder that could be read: which kind they are, and why not. */
+/* JSON files that hold no model that could be read: which kind they are, and why not. */
 #pragma once
 
 #include "interop/hf_reader.h"
@@ -9,8 +9,8 @@ gboolean hf_refuse_other_kinds (HfReader *reader);
 void hf_refuse_untyped (HfReader *reader);
 /* A model_type that no family has. */
 void hf_refuse_unknown (HfReader *reader, const char *model_type);
-/* Whether the type is an encoder or another model without a causal decoder of its
- * own, which is then a problem. */
+/* Whether the type is an encoder, an encoder-decoder that no family has, or another model without a
+ * decoder of its own, which is then a problem. */
 gboolean hf_refuse_encoders (HfReader *reader, const char *model_type);
 /* A size that is missing, under the name that another program gives it. */
 void hf_refuse_foreign_names (HfReader *reader);
