@@ -400,12 +400,14 @@ what_is_not_modelled_is_refused (void **state)
 {
   static const char *const mistakes[][2] = {
     { "model.encoder_layers=12", "encoder_layers 12 of 12 layers leave no decoder" },
-    { "model.experts=4", "experts of a model with an encoder (encoder_layers = 6)" },
-    { "model.sliding_window=16", "a window of a model" },
-    { "model.qk_norm=head", "qk_norm of a model" },
-    { "model.parallel_block=true", "parallel_block of a model" },
-    { "training.trainable=head", "trainable of a model" },
-    { "fsdp.units=embed_blocks_head", "units = embed_blocks_head of a model" },
+    { "model.experts=4", "beside an encoder (encoder_layers = 6): experts; experts = 0 would do" },
+    { "model.sliding_window=16", "(encoder_layers = 6): a window" },
+    { "model.qk_norm=head", "(encoder_layers = 6): qk_norm" },
+    { "model.parallel_block=true", "(encoder_layers = 6): parallel_block" },
+    { "model.embedding_hidden=64", "embeddings of another width" },
+    { "training.encoder_seq_len=67108864", "[training] encoder_seq_len: " },
+    { "training.trainable=head", "(encoder_layers = 6): frozen weights" },
+    { "fsdp.units=embed_blocks_head", "(encoder_layers = 6): units = embed_blocks_head" },
     { "model.encoder_layers=0", "relative_positions are modelled for encoder-decoders" },
   };
   (void)state;

@@ -333,6 +333,8 @@ static const MistakeCase contradictions[] = {
   { "[timing]\nforward = 1h\nbackward = 1min\n", "s.ini:6:11: [timing] forward: the run may" },
   { "[timing]\nforward = 1h\n[training]\ngrad_accum = 1000\n",
     "s.ini:8:14: [training] grad_accum: the run may last" },
+  { "[training]\nseq_len = 33554432\n",
+    "s.ini:6:11: [training] seq_len: a block's forward and backward may take" },
 };
 
 static void

@@ -21,9 +21,8 @@ refuse (const Check *check, gboolean is_there, KeyId key, const char *what, cons
 
   if (blamed != NULL && is_there)
     check_note (check->problems, blamed,
-                "%s of a model with an encoder (encoder_layers = %u) is not modelled; %s "
-                "would do",
-                what, check->scenario->model.encoder_layers, instead);
+                "not modelled beside an encoder (encoder_layers = %u): %s; %s would do",
+                check->scenario->model.encoder_layers, what, instead);
 }
 
 static void
@@ -33,8 +32,9 @@ check_blocks (const Check *check)
 
   refuse (check, model->block_order != NULL && model->block_order[0] != '\0', ID_model_block_order,
           "block_order", "blocks that are alike");
-  refuse (check, model->heads == 0, ID_model_heads, "no attention", "heads of 1 and more");
-  refuse (check, model->ffn_hidden == 0, ID_model_ffn_hidden, "no feed-forward",
+  refuse (check, model->heads == 0, ID_model_heads, "blocks without attention",
+          "heads of 1 and more");
+  refuse (check, model->ffn_hidden == 0, ID_model_ffn_hidden, "blocks without feed-forward",
           "ffn_hidden of 1 and more");
   refuse (check, model->experts > 0, ID_model_experts, "experts", "experts = 0");
   refuse (check, model->sliding_window > 0, ID_model_sliding_window, "a window",
@@ -48,6 +48,8 @@ check_blocks (const Check *check)
           "parallel_block = false");
   refuse (check, model->norm_placement == NORMS_SHARED, ID_model_norm_placement,
           "norm_placement = shared", "pre, post or sandwich");
+  refuse (check, model->embedding_hidden != model->hidden, ID_model_embedding_hidden,
+          "embeddings of another width", "embedding_hidden = auto");
   refuse (check, model->extra_matmul_parameters > 0, ID_model_extra_matmul_parameters,
           "extra_matmul_parameters", "extra_matmul_parameters = 0");
 }
@@ -62,8 +64,8 @@ check_training (const Check *check)
   const gboolean checkpoints = checkpoint->method != CHECKPOINT_NONE;
   const gboolean has_units = scenario->fsdp.api != API_DDP;
 
-  refuse (check, !scenario_trains_all (scenario), ID_training_trainable, "trainable",
-          "trainable = all");
+  refuse (check, !scenario_trains_all (scenario), ID_training_trainable,
+          "frozen weights and adapters", "trainable = all");
   refuse (check, checkpoints && checkpoint->select_children, ID_activation_checkpointing_select,
           "select = children", "select = all");
   refuse (check, checkpoints && checkpoint->offload, ID_activation_checkpointing_offload,
@@ -89,8 +91,8 @@ check_without (const Check *check)
         "(encoder_layers = 0); root_and_blocks would do");
   if (relative != NULL && scenario->model.relative_positions > 0)
     check_note (check->problems, relative,
-                "relative_positions are modelled for encoder-decoders (encoder_layers); "
-                "relative_positions = 0 would do");
+                "relative_positions are modelled for encoder-decoders; encoder_layers, or "
+                "relative_positions = 0, would do");
 }
 
 void

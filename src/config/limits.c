@@ -10,7 +10,8 @@
 #define MOST_RANK_PASSES  1e9 /* half an hour */
 #define MOST_BYTES        0x1p62
 /* Picoseconds are 63 bits, which is 106 days. */
-#define MOST_DAYS 90
+#define MOST_DAYS        90
+#define MOST_BLOCK_HOURS 2.5
 
 #define BLAME(resolved, ...)                                                                       \
   check_blame (resolved, (const KeyId[]){ __VA_ARGS__ },                                           \
@@ -45,7 +46,8 @@ tokens_of (const Scenario *scenario)
 static void
 limit_tokens (const Resolved *resolved, const Scenario *scenario, Problems *problems)
 {
-  const Setting *blamed = BLAME (resolved, ID_training_micro_batch, ID_training_seq_len);
+  const Setting *blamed
+      = BLAME (resolved, ID_training_micro_batch, ID_training_seq_len, ID_training_encoder_seq_len);
   g_autofree char *message = NULL;
 
   if (blamed == NULL || tokens_of (scenario) <= MOST_TOKENS)
@@ -127,6 +129,8 @@ block_parameters_at_most (const ModelConfig *model)
   double ffn = (double)model->ffn_hidden * MAX (model->experts, 1) + model->shared_ffn_hidden;
   double expert_hidden = MAX (hidden, model->expert_hidden);
 
+  if (model_has_encoder (model)) /* and cross-attention */
+    attention *= 2;
   return attention + 3 * (expert_hidden + 1) * ffn + model->experts * (3 * expert_hidden + 1)
          + 2 * hidden * expert_hidden + 12 * hidden + 4 * heads_width (model)
          + (double)model->extra_matmul_parameters + (double)model->extra_parameters;
@@ -146,7 +150,7 @@ largest_block (const ModelConfig *model, double (*size) (const ModelConfig *kind
 static double
 parameters_at_most (const ModelConfig *model)
 {
-  double rows = (double)model->vocab + model->embedding_rows + model->positions + 8;
+  double rows = (double)model->vocab + model->embedding_rows + N_STACKS * (model->positions + 8.0);
 
   return model->layers * largest_block (model, block_parameters_at_most)
          + ((double)model->hidden + 1) * (rows + 2.0 * model->embedding_hidden)
@@ -182,8 +186,8 @@ compute_seconds_at_most (const Scenario *scenario)
   const ModelConfig *model = &scenario->model;
   const GpuConfig *gpu = &scenario->gpu;
   double parameters = parameters_at_most (model);
-  double attention
-      = 20.0 * model->layers * largest_block (model, heads_width) * scenario->training.seq_len;
+  double attention = 20.0 * model->layers * largest_block (model, heads_width)
+                     * (double)scenario_tokens_of_sequence (scenario);
   double flops = tokens_of (scenario) * (8 * parameters + attention);
   double efficiency = MIN (gpu->matmul_efficiency,
                            MIN (gpu->attention_efficiency, gpu->attention_backward_efficiency));
@@ -318,13 +322,17 @@ limit_model (const Resolved *resolved, const Scenario *scenario, Problems *probl
 static void
 limit_activations (const Resolved *resolved, const Scenario *scenario, Problems *problems)
 {
-  const Setting *blamed = BLAME (resolved, ID_training_micro_batch, ID_training_seq_len,
-                                 ID_model_layers, ID_model_hidden, ID_model_ffn_hidden,
-                                 ID_model_heads, ID_model_head_dim, ID_model_vocab);
+  const Setting *blamed
+      = BLAME (resolved, ID_training_micro_batch, ID_training_seq_len, ID_training_encoder_seq_len,
+               ID_model_layers, ID_model_hidden, ID_model_ffn_hidden, ID_model_heads,
+               ID_model_head_dim, ID_model_vocab);
 
   if (blamed != NULL && activation_bytes_at_most (scenario) >= MOST_BYTES)
     note (problems, blamed,
-          "activations would pass 2^60 bytes; a smaller micro_batch or seq_len would do");
+          model_has_encoder (&scenario->model)
+              ? "activations would pass 2^60 bytes; a smaller micro_batch, encoder_seq_len or "
+                "seq_len would do"
+              : "activations would pass 2^60 bytes; a smaller micro_batch or seq_len would do");
 }
 
 /* The largest of the given times. */
@@ -364,12 +372,14 @@ blame_for_time (const Resolved *resolved, const Scenario *scenario)
     return BLAME (resolved, ID_cluster_nodes, ID_cluster_ring_bandwidth, ID_cluster_nic_bandwidth,
                   ID_training_grad_accum, ID_simulation_steps, ID_simulation_warmup_steps,
                   ID_model_layers);
-  return BLAME (resolved, ID_training_micro_batch, ID_training_seq_len, ID_training_grad_accum,
-                ID_simulation_steps, ID_simulation_warmup_steps, ID_simulation_straggler,
-                ID_model_layers, ID_gpu_matmul_flops, ID_gpu_fp32_flops, ID_gpu_memory_bandwidth);
+  return BLAME (resolved, ID_training_micro_batch, ID_training_seq_len, ID_training_encoder_seq_len,
+                ID_training_grad_accum, ID_simulation_steps, ID_simulation_warmup_steps,
+                ID_simulation_straggler, ID_model_layers, ID_gpu_matmul_flops, ID_gpu_fp32_flops,
+                ID_gpu_memory_bandwidth);
 }
 
-static void
+/* FALSE, and a problem, where the run is too long. */
+static gboolean
 limit_time (const Resolved *resolved, const Scenario *scenario, Problems *problems)
 {
   double days = seconds_at_most (scenario) / 86400;
@@ -377,13 +387,36 @@ limit_time (const Resolved *resolved, const Scenario *scenario, Problems *proble
   g_autofree char *message = NULL;
 
   if (days <= MOST_DAYS)
-    return;
+    return TRUE;
   blamed = blame_for_time (resolved, scenario);
   g_assert (blamed != NULL);
   message
       = g_strdup_printf ("the run may last %.3g days of simulated time; up to %d would do: fewer "
                          "steps, tokens or layers, or faster hardware",
                          days, MOST_DAYS);
+  note (problems, blamed, message);
+  return FALSE;
+}
+
+/* A kernel's time is cut off at 10,000 s (cost/run.c), which no block's passes may come near. */
+static void
+limit_block_time (const Resolved *resolved, const Scenario *scenario, Problems *problems)
+{
+  const Setting *blamed
+      = BLAME (resolved, ID_training_micro_batch, ID_training_seq_len, ID_training_encoder_seq_len,
+               ID_model_layers, ID_model_hidden, ID_model_ffn_hidden, ID_model_heads,
+               ID_gpu_matmul_flops, ID_gpu_fp32_flops, ID_gpu_memory_bandwidth);
+  const GpuConfig *gpu = &scenario->gpu;
+  double peak = scenario->fsdp.param_dtype == DTYPE_FP32 ? gpu->fp32_flops : gpu->matmul_flops;
+  double hours = compute_seconds_at_most (scenario) / scenario->model.layers / 3600
+                 * MIN (gpu->matmul_flops, gpu->fp32_flops) / peak;
+  g_autofree char *message = NULL;
+
+  if (hours <= MOST_BLOCK_HOURS)
+    return;
+  message = g_strdup_printf ("a block's forward and backward may take %.4g hours of simulated "
+                             "time; up to %.3g would do: fewer tokens, or faster hardware",
+                             hours, MOST_BLOCK_HOURS);
   note (problems, blamed, message);
 }
 
@@ -402,5 +435,6 @@ check_limits (const Resolved *resolved, const Scenario *scenario, Problems *prob
   if (all_good (resolved) && problems_count (problems) == n_before
       && (scenario->cluster.nodes == 1
           || (scenario->cluster.nics_per_node > 0 && scenario->cluster.nic_bytes_per_s > 0)))
-    limit_time (resolved, scenario, problems);
+    if (limit_time (resolved, scenario, problems))
+      limit_block_time (resolved, scenario, problems);
 }

@@ -33,20 +33,24 @@ flops_of_both_stacks (const Scenario *scenario, const StepCost *cost)
   const double source = scenario->training.encoder_seq_len;
   const double target = scenario->training.seq_len;
   const double queries = (double)model->heads * model->head_dim;
-  double flops = 6 * target * (double)(cost->params.head + cost->params.final_norm)
-                 + 6 * source * (double)cost->params.outer;
+  const ParamCount *params = &cost->params;
+  const gint64 embedding_norm = params->stack_begin - (gint64)model->positions * model->hidden;
+  const gint64 others = params->outer - params->stack_end - N_STACKS * embedding_norm;
+  double flops = 6 * target * (double)(params->head + params->final_norm)
+                 + 6 * source * (double)params->stack_end
+                 + 6 * (source + target) * (double)(embedding_norm + others);
 
   for (guint block = 0; block < model->layers; block++)
     {
       const ModelConfig *kind = model_kind (model, model_kind_of_block (model, block));
-      const BlockParams params = params_of_block (kind);
+      const BlockParams of_block = params_of_block (kind);
 
       if (kind->stack == STACK_ENCODER)
-        flops += source * (6 * (double)params.active + 12 * queries * source);
+        flops += source * (6 * (double)of_block.active + 12 * queries * source);
       else
-        flops += 6 * source * (double)params.memory
+        flops += 6 * source * (double)of_block.memory
                  + target
-                       * (6 * (double)(params.active - params.memory)
+                       * (6 * (double)(of_block.active - of_block.memory)
                           + 12 * queries * (source + target));
     }
   return flops;

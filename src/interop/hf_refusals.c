@@ -66,10 +66,10 @@ static const OtherModels other_models[] = {
   { "prophetnet|t5gemma|fsmt|mvp|udop|florence2|encoder-decoder|xlm-prophetnet|moonshine",
     "an encoder-decoder whose blocks are not known here" },
   { "whisper|speech_to_text|wav2vec2|hubert|speecht5|musicgen|encodec|seamless_m4t",
-    "an audio model; only decoders of text are simulated" },
+    "an audio model; only models of text are simulated" },
   { "clip|siglip|siglip2|clip_text_model|siglip_text_model|altclip|chinese_clip|vit|dinov2|swin|"
     "convnext|beit|deit|resnet|sam|detr",
-    "a vision model; only decoders of text are simulated" },
+    "a vision model; only models of text are simulated" },
   { "git|blip|blip-2|instructblip|vision-encoder-decoder|kosmos-2",
     "a captioner whose text model is no decoder of its own" },
   { "mamba|mamba2|falcon_mamba|rwkv|recurrent_gemma|xlstm|hgrn2",

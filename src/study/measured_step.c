@@ -11,7 +11,8 @@ typedef struct
   MeasuredTime times[N_MEASURED];
   MeasuredTime pooled[N_TIMELINE_OPS];
   guint n_blocks, n_micro_batches;
-  GHashTable *passes; /* gint64: a TimelineLabel; those met in the step at hand */
+  gboolean has_stacks; /* of an encoder-decoder */
+  GHashTable *passes;  /* gint64: a TimelineLabel; those met in the step at hand */
   gboolean has_last;
   TimelineLabel last; /* pass on the compute stream */
   SimTime gap;        /* host-bound since then */
@@ -35,24 +36,25 @@ measured_key_name (MeasuredKey key)
 typedef struct
 {
   TimelineOp op;
-  MeasuredKey root, embed, head, block;
+  MeasuredKey root, embed, head, stack, block;
 } KeysOfOp;
 
 static const KeysOfOp keys_of_op[] = {
-  { TIMELINE_FORWARD, N_MEASURED, MEASURED_embed_forward, MEASURED_head_forward, MEASURED_forward },
-  { TIMELINE_RECOMPUTE, N_MEASURED, N_MEASURED, N_MEASURED, MEASURED_recompute },
+  { TIMELINE_FORWARD, N_MEASURED, MEASURED_embed_forward, MEASURED_head_forward,
+    MEASURED_encoder_norm_forward, MEASURED_forward },
+  { TIMELINE_RECOMPUTE, N_MEASURED, N_MEASURED, N_MEASURED, N_MEASURED, MEASURED_recompute },
   { TIMELINE_BACKWARD, N_MEASURED, MEASURED_embed_backward, MEASURED_head_backward,
-    MEASURED_backward },
+    MEASURED_encoder_norm_backward, MEASURED_backward },
   { TIMELINE_OPTIMIZER, MEASURED_optimizer_step, MEASURED_optimizer_step, MEASURED_optimizer_step,
-    MEASURED_optimizer_step },
+    MEASURED_optimizer_step, MEASURED_optimizer_step },
   { TIMELINE_GRAD_CLIP, MEASURED_grad_clip, MEASURED_grad_clip, MEASURED_grad_clip,
-    MEASURED_grad_clip },
+    MEASURED_grad_clip, MEASURED_grad_clip },
   { TIMELINE_ALL_GATHER, MEASURED_root_all_gather, MEASURED_embed_all_gather,
-    MEASURED_head_all_gather, MEASURED_all_gather },
+    MEASURED_head_all_gather, MEASURED_stack_all_gather, MEASURED_all_gather },
   { TIMELINE_REDUCE_SCATTER, MEASURED_root_reduce_scatter, MEASURED_embed_reduce_scatter,
-    MEASURED_head_reduce_scatter, MEASURED_reduce_scatter },
+    MEASURED_head_reduce_scatter, MEASURED_stack_reduce_scatter, MEASURED_reduce_scatter },
   { TIMELINE_ALL_REDUCE, MEASURED_root_all_reduce, MEASURED_embed_all_reduce,
-    MEASURED_head_all_reduce, MEASURED_all_reduce },
+    MEASURED_head_all_reduce, MEASURED_stack_all_reduce, MEASURED_all_reduce },
 };
 
 static MeasuredKey
@@ -60,10 +62,11 @@ key_of (TimelineOp op, guint32 unit)
 {
   for (guint i = 0; i < G_N_ELEMENTS (keys_of_op); i++)
     if (keys_of_op[i].op == op)
-      return unit == UNIT_ROOT    ? keys_of_op[i].root
-             : unit == UNIT_EMBED ? keys_of_op[i].embed
-             : unit == UNIT_HEAD  ? keys_of_op[i].head
-                                  : keys_of_op[i].block;
+      return unit == UNIT_ROOT         ? keys_of_op[i].root
+             : unit == UNIT_EMBED      ? keys_of_op[i].embed
+             : unit == UNIT_HEAD       ? keys_of_op[i].head
+             : unit < UNIT_FIRST_BLOCK ? keys_of_op[i].stack
+                                       : keys_of_op[i].block;
   return N_MEASURED;
 }
 
@@ -75,7 +78,8 @@ measured_key_is_collective (MeasuredKey key, TimelineOp *kind)
       const KeysOfOp *keys = &keys_of_op[i];
 
       if (timeline_op_is_collective (keys->op)
-          && (key == keys->root || key == keys->embed || key == keys->head || key == keys->block))
+          && (key == keys->root || key == keys->embed || key == keys->head || key == keys->stack
+              || key == keys->block))
         {
           *kind = keys->op;
           return TRUE;
@@ -110,6 +114,7 @@ note_block (RankSums *sums, const TimelineLabel *label)
 {
   if (label->unit >= UNIT_FIRST_BLOCK)
     sums->n_blocks = MAX (sums->n_blocks, timeline_block_of_unit (label->unit) + 1);
+  sums->has_stacks |= label->unit == UNIT_ENCODER || label->unit == UNIT_DECODER;
 }
 
 static MeasuredTime *
@@ -144,8 +149,10 @@ add_to_pass (RankSums *sums, const TimelineLabel *label, SimTime time)
   const TimelineLabel pass = pass_of (label);
   MeasuredTime *measured = time_of (sums, label);
 
+  const gboolean goes_on = sums->has_last && memcmp (&sums->last, &pass, sizeof pass) == 0;
+
   measured->total += time;
-  if (sums->has_last && memcmp (&sums->last, &pass, sizeof pass) == 0)
+  if (goes_on)
     measured->total += sums->gap;
   sums->gap = 0;
   sums->last = pass;
@@ -155,6 +162,8 @@ add_to_pass (RankSums *sums, const TimelineLabel *label, SimTime time)
       g_hash_table_add (sums->passes, g_memdup2 (&pass, sizeof pass));
       measured->n++;
     }
+  else if (sums->has_stacks && label->unit == UNIT_EMBED && !goes_on)
+    measured->n++; /* the other stack's */
   note_block (sums, label);
   if (label->op == TIMELINE_FORWARD)
     sums->n_micro_batches = MAX (sums->n_micro_batches, label->micro_batch + 1U);

@@ -145,9 +145,14 @@ append_sequence (const Plan *plan, GString *text)
   for (guint k = 0; k < grid_n_keys (grid); k++)
     if (strcmp (grid_key (grid, k)->key, "seq_len") == 0)
       return;
-  if (n > 0)
-    g_string_append_printf (text, "# sequences of %u tokens\n",
-                            choices[0].scenario.training.seq_len);
+  if (n == 0)
+    return;
+  const Scenario *scenario = &choices[0].scenario;
+  if (model_has_encoder (&scenario->model))
+    g_string_append_printf (text, "# sequences of %u + %u tokens (encoder + decoder)\n",
+                            scenario->training.encoder_seq_len, scenario->training.seq_len);
+  else
+    g_string_append_printf (text, "# sequences of %u tokens\n", scenario->training.seq_len);
 }
 
 static void
