@@ -105,6 +105,29 @@ check_class (const Job *job, const char *class_name, const char *family, gboolea
     }
 }
 
+/* Encoder and decoder of some families have a class each. */
+static void
+find_one_stack (const Job *job, const char *family, Findings *findings)
+{
+  const Place place = job_place (job, &job->wrap_classes);
+  const char *wanted = block_class_of (family);
+  g_auto (GStrv) names = g_strsplit (wanted != NULL ? wanted : "", ",", -1);
+  const char *wrapped = NULL, *left = NULL;
+
+  for (guint i = 0; names[i] != NULL; i++)
+    if (g_ptr_array_find_with_equal_func (job->classes, names[i], g_str_equal, NULL))
+      wrapped = names[i];
+    else
+      left = names[i];
+  if (wrapped == NULL || left == NULL)
+    return;
+  set_class_fix (findings_add (findings, FINDING_ONE_STACK_WRAPPED, &place,
+                               "%s is the class of one of two stacks: the other's blocks, %s, stay "
+                               "in the root unit, gathered for the whole step.",
+                               wrapped, left),
+                 job, family);
+}
+
 static void
 check_classes (const Job *job, Findings *findings)
 {
@@ -115,6 +138,8 @@ check_classes (const Job *job, Findings *findings)
     family = model_name_family (job->model_name);
   for (guint i = 0; i < job->classes->len; i++)
     check_class (job, g_ptr_array_index (job->classes, i), family, is_guess, findings);
+  if (family != NULL)
+    find_one_stack (job, family, findings);
 }
 
 /* A size says nothing where classes are wrapped. */
