@@ -50,18 +50,31 @@ with_commas (gint64 value)
   return g_string_free (out, FALSE);
 }
 
+/* "A block has 202,383,360", or both of an encoder-decoder. */
 static char *
-format_file (const HfModel *model, const ParamCount *count)
+format_blocks (const ModelConfig *config, const ParamCount *count)
+{
+  g_autofree char *most = with_commas (count->block);
+
+  if (!model_has_encoder (config))
+    return g_strdup_printf ("A block has %s", most);
+  g_autofree char *encoder = with_commas (params_of_block (&config->kinds[0]).total);
+  g_autofree char *decoder = with_commas (params_of_block (&config->kinds[1]).total);
+  return g_strdup_printf ("A block of the encoder has %s, of the decoder %s", encoder, decoder);
+}
+
+static char *
+format_file (const HfModel *model, const ModelConfig *config, const ParamCount *count)
 {
   g_autofree char *total = with_commas (count->total);
   g_autofree char *active = with_commas (count->active);
-  g_autofree char *block = with_commas (count->block);
+  g_autofree char *blocks = format_blocks (config, count);
   g_autofree char *embedding = with_commas (count->embedding);
   g_autofree char *head = with_commas (count->head);
 
   return g_strdup_printf ("# %s parameters, of which a token passes %s.\n"
-                          "# A block has %s, the embedding %s, the head %s.\n%s",
-                          total, active, block, embedding, head, model->text);
+                          "# %s, the embedding %s, the head %s.\n%s",
+                          total, active, blocks, embedding, head, model->text);
 }
 
 static char *
@@ -119,7 +132,7 @@ format_model (const char *path, const HfModel *model, const ScenarioFile *file, 
     return format_csv (path, model, &count, config->tied_embeddings);
   if (format == FORMAT_JSON)
     return format_json (path, model, &count, config->tied_embeddings);
-  return format_file (model, &count);
+  return format_file (model, config, &count);
 }
 
 /* ---- the kind ---- */
