@@ -19,7 +19,10 @@ hf_read_stacks (const HfFamily *family, HfReader *reader, ModelConfig *model)
     return;
   decoder_layers = hf_size (reader, family->decoder_names, MOST_LAYERS);
   model->layers += decoder_layers;
-  if (model->layers > MOST_LAYERS)
+  if (model->layers <= MOST_LAYERS)
+    hf_note (reader, "an encoder-decoder: layers counts the blocks of both stacks, and beside "
+                     "training.seq_len, the decoder's, encoder_seq_len is the encoder's length");
+  else
     hf_refuse (reader, names[0],
                "%u blocks of the decoder beside %u of the encoder; at most %u in all would do",
                decoder_layers, model->encoder_layers, MOST_LAYERS);
