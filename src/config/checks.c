@@ -6,17 +6,6 @@
 
 #include <string.h>
 
-typedef struct
-{
-  const Resolved *resolved;
-  const Scenario *scenario;
-  Problems *problems;
-} Check;
-
-#define BLAME(check, ...)                                                                          \
-  check_blame ((check)->resolved, (const KeyId[]){ __VA_ARGS__ },                                  \
-               G_N_ELEMENTS (((const KeyId[]){ __VA_ARGS__ })))
-
 /* What pulled in the file that @setting stands in, where the scenario or an option did. */
 static const Setting *
 named_by (const Resolved *resolved, const Setting *setting)
@@ -82,8 +71,8 @@ check_note (Problems *problems, const Setting *setting, const char *format, ...)
 static void
 check_positions (const Check *check)
 {
-  const Setting *blamed = BLAME (check, ID_model_positions, ID_training_seq_len);
-  const Setting *encoder = BLAME (check, ID_model_positions, ID_training_encoder_seq_len,
+  const Setting *blamed = BLAME (check->resolved, ID_model_positions, ID_training_seq_len);
+  const Setting *encoder = BLAME (check->resolved, ID_model_positions, ID_training_encoder_seq_len,
                                   ID_training_seq_len, ID_model_encoder_layers);
   const ModelConfig *model = &check->scenario->model;
   const TrainingConfig *training = &check->scenario->training;
@@ -107,9 +96,9 @@ static void
 check_network (const Check *check)
 {
   const ClusterConfig *cluster = &check->scenario->cluster;
-  const Setting *nics = BLAME (check, ID_cluster_nodes, ID_cluster_nics_per_node);
-  const Setting *rate
-      = BLAME (check, ID_cluster_nodes, ID_cluster_nics_per_node, ID_cluster_nic_bandwidth);
+  const Setting *nics = BLAME (check->resolved, ID_cluster_nodes, ID_cluster_nics_per_node);
+  const Setting *rate = BLAME (check->resolved, ID_cluster_nodes, ID_cluster_nics_per_node,
+                               ID_cluster_nic_bandwidth);
 
   /* Without a cluster its NICs are none; what lacks is told already. */
   if (cluster->nodes <= 1 || check->resolved->settings[ID_cluster_gpus_per_node] == NULL)
@@ -134,8 +123,9 @@ static void
 check_shard_group (const Check *check)
 {
   const Scenario *scenario = check->scenario;
-  const Setting *blamed = BLAME (check, ID_fsdp_shard_group_size, ID_fsdp_sharding_strategy,
-                                 ID_fsdp_api, ID_cluster_nodes, ID_cluster_gpus_per_node);
+  const Setting *blamed
+      = BLAME (check->resolved, ID_fsdp_shard_group_size, ID_fsdp_sharding_strategy, ID_fsdp_api,
+               ID_cluster_nodes, ID_cluster_gpus_per_node);
   guint group = scenario->fsdp.shard_group_size;
   guint per_node = scenario->cluster.gpus_per_node;
   guint ranks = scenario_ranks (scenario);
@@ -156,9 +146,9 @@ static void
 check_reshard (const Check *check)
 {
   const FsdpConfig *fsdp = &check->scenario->fsdp;
-  const Setting *blamed
-      = BLAME (check, ID_fsdp_reshard_after_forward, ID_fsdp_api, ID_fsdp_sharding_strategy,
-               ID_fsdp_shard_group_size, ID_cluster_nodes, ID_cluster_gpus_per_node);
+  const Setting *blamed = BLAME (check->resolved, ID_fsdp_reshard_after_forward, ID_fsdp_api,
+                                 ID_fsdp_sharding_strategy, ID_fsdp_shard_group_size,
+                                 ID_cluster_nodes, ID_cluster_gpus_per_node);
 
   if (blamed == NULL || fsdp->api != API_FSDP2 || fsdp->reshard_after_forward <= 0)
     return;
@@ -176,8 +166,8 @@ check_select (const Check *check)
 {
   const CheckpointConfig *checkpoint = &check->scenario->checkpoint;
   const Setting *blamed
-      = BLAME (check, ID_activation_checkpointing_select, ID_activation_checkpointing_use_reentrant,
-               ID_activation_checkpointing_method);
+      = BLAME (check->resolved, ID_activation_checkpointing_select,
+               ID_activation_checkpointing_use_reentrant, ID_activation_checkpointing_method);
 
   if (blamed != NULL && checkpoint->method != CHECKPOINT_NONE && checkpoint->use_reentrant
       && checkpoint->select_op)
@@ -192,8 +182,8 @@ check_checkpoint_offload (const Check *check)
 {
   const CheckpointConfig *checkpoint = &check->scenario->checkpoint;
   const Setting *blamed
-      = BLAME (check, ID_activation_checkpointing_offload, ID_activation_checkpointing_select,
-               ID_activation_checkpointing_method);
+      = BLAME (check->resolved, ID_activation_checkpointing_offload,
+               ID_activation_checkpointing_select, ID_activation_checkpointing_method);
 
   if (blamed != NULL && checkpoint->method != CHECKPOINT_NONE && checkpoint->offload
       && checkpoint->select_children)
@@ -215,10 +205,10 @@ static void
 check_trainable (const Check *check)
 {
   const Scenario *scenario = check->scenario;
-  const Setting *count = BLAME (check, ID_training_trainable, ID_model_layers);
-  const Setting *tied = BLAME (check, ID_training_trainable, ID_model_tied_embeddings);
+  const Setting *count = BLAME (check->resolved, ID_training_trainable, ID_model_layers);
+  const Setting *tied = BLAME (check->resolved, ID_training_trainable, ID_model_tied_embeddings);
   const Setting *reentrant
-      = BLAME (check, ID_training_trainable, ID_activation_checkpointing_method,
+      = BLAME (check->resolved, ID_training_trainable, ID_activation_checkpointing_method,
                ID_activation_checkpointing_use_reentrant);
 
   if (scenario->training.trainable != TRAINABLE_LAST)
@@ -284,11 +274,11 @@ check_adapted_model (const Check *check)
 {
   const Scenario *scenario = check->scenario;
   const guint side = shortest_side (scenario);
-  const Setting *model = BLAME (check, ID_training_trainable, ID_model_experts,
+  const Setting *model = BLAME (check->resolved, ID_training_trainable, ID_model_experts,
                                 ID_model_kv_lora_rank, ID_model_extra_matmul_parameters);
-  const Setting *targets = BLAME (check, ID_training_lora_targets, ID_training_trainable,
+  const Setting *targets = BLAME (check->resolved, ID_training_lora_targets, ID_training_trainable,
                                   ID_model_gated_ffn, ID_model_heads, ID_model_ffn_hidden);
-  const Setting *rank = BLAME (check, ID_training_lora_rank, ID_training_trainable,
+  const Setting *rank = BLAME (check->resolved, ID_training_lora_rank, ID_training_trainable,
                                ID_training_lora_targets, ID_model_hidden);
 
   if (model != NULL && !is_adaptable (&scenario->model))
@@ -314,11 +304,13 @@ check_adapters (const Check *check)
   const Scenario *scenario = check->scenario;
   const FsdpConfig *fsdp = &scenario->fsdp;
   const CheckpointConfig *checkpoint = &scenario->checkpoint;
-  const Setting *matmul = BLAME (check, ID_training_trainable, ID_training_matmul_dtype);
-  const Setting *gather = BLAME (check, ID_training_trainable, ID_fsdp_all_gather_dtype);
-  const Setting *select = BLAME (check, ID_training_trainable, ID_activation_checkpointing_select,
-                                 ID_activation_checkpointing_method);
-  const Setting *layout = BLAME (check, ID_training_trainable, ID_fsdp_units, ID_fsdp_api);
+  const Setting *matmul = BLAME (check->resolved, ID_training_trainable, ID_training_matmul_dtype);
+  const Setting *gather = BLAME (check->resolved, ID_training_trainable, ID_fsdp_all_gather_dtype);
+  const Setting *select
+      = BLAME (check->resolved, ID_training_trainable, ID_activation_checkpointing_select,
+               ID_activation_checkpointing_method);
+  const Setting *layout
+      = BLAME (check->resolved, ID_training_trainable, ID_fsdp_units, ID_fsdp_api);
 
   if (!scenario_trains_adapters (scenario))
     return;
@@ -346,7 +338,8 @@ static void
 check_micro_batch (const Check *check)
 {
   const TrainingConfig *training = &check->scenario->training;
-  const Setting *blamed = BLAME (check, ID_training_micro_batch, ID_training_last_micro_batch);
+  const Setting *blamed
+      = BLAME (check->resolved, ID_training_micro_batch, ID_training_last_micro_batch);
 
   if (blamed != NULL && training->last_micro_batch > training->micro_batch)
     check_note (check->problems, blamed, "last_micro_batch %u is more than micro_batch %u",
@@ -357,8 +350,9 @@ static void
 check_fp8 (const Check *check)
 {
   const Scenario *scenario = check->scenario;
-  const Setting *matmul = BLAME (check, ID_training_matmul_dtype, ID_gpu_fp8_flops);
-  const Setting *gather = BLAME (check, ID_training_matmul_dtype, ID_fsdp_all_gather_dtype);
+  const Setting *matmul = BLAME (check->resolved, ID_training_matmul_dtype, ID_gpu_fp8_flops);
+  const Setting *gather
+      = BLAME (check->resolved, ID_training_matmul_dtype, ID_fsdp_all_gather_dtype);
   MatmulDtype dtype = scenario->training.matmul_dtype;
 
   if (matmul != NULL && dtype != MATMUL_PARAM_DTYPE && scenario->gpu.fp8_flops <= 0)
@@ -376,7 +370,8 @@ static void
 check_engine (const Check *check)
 {
   const SimulationConfig *simulation = &check->scenario->simulation;
-  const Setting *blamed = BLAME (check, ID_simulation_engine, ID_simulation_compute_slowdown);
+  const Setting *blamed
+      = BLAME (check->resolved, ID_simulation_engine, ID_simulation_compute_slowdown);
 
   if (blamed != NULL && simulation->engine == ENGINE_ONE_PASS && simulation->compute_slowdown > 0)
     check_note (
@@ -389,7 +384,7 @@ check_engine (const Check *check)
 static void
 check_numbers (const Check *check, KeyId key, const NumberedList *list, const char *what, guint n)
 {
-  const Setting *blamed = BLAME (check, key, ID_cluster_nodes, ID_cluster_gpus_per_node);
+  const Setting *blamed = BLAME (check->resolved, key, ID_cluster_nodes, ID_cluster_gpus_per_node);
 
   if (blamed != NULL && list->n > 0 && list->items[list->n - 1].number >= n)
     check_note (check->problems, blamed, "%u is not one of the %u %s, 0 to %u",
@@ -412,7 +407,7 @@ static void
 check_memory (const Check *check)
 {
   const GpuConfig *gpu = &check->scenario->gpu;
-  const Setting *blamed = BLAME (check, ID_gpu_memory, ID_gpu_reserved_memory);
+  const Setting *blamed = BLAME (check->resolved, ID_gpu_memory, ID_gpu_reserved_memory);
 
   if (blamed != NULL && gpu->reserved_memory_bytes >= gpu->memory_bytes)
     check_note (check->problems, blamed, "reserved_memory leaves nothing of the GPU's memory");
@@ -423,9 +418,9 @@ static void
 check_reliability (const Check *check)
 {
   const ReliabilityConfig *reliability = &check->scenario->reliability;
-  const Setting *known = BLAME (check, ID_reliability_checkpoint_interval,
+  const Setting *known = BLAME (check->resolved, ID_reliability_checkpoint_interval,
                                 ID_reliability_checkpoint_time, ID_reliability_restart_time);
-  const Setting *blamed = BLAME (check, ID_reliability_gpu_mtbf);
+  const Setting *blamed = BLAME (check->resolved, ID_reliability_gpu_mtbf);
   const char *missing = reliability->checkpoint_ps < 0 ? "checkpoint_time"
                         : reliability->restart_ps < 0  ? "restart_time"
                                                        : NULL;

@@ -13,6 +13,18 @@ void check_scenario (const Resolved *resolved, const Scenario *scenario, Problem
  * missing or broken. */
 const Setting *check_blame (const Resolved *resolved, const KeyId *ids, guint n);
 
+#define BLAME(resolved, ...)                                                                       \
+  check_blame (resolved, (const KeyId[]){ __VA_ARGS__ },                                           \
+               G_N_ELEMENTS (((const KeyId[]){ __VA_ARGS__ })))
+
+/* What is checked, and where mistakes go. */
+typedef struct
+{
+  const Resolved *resolved;
+  const Scenario *scenario;
+  Problems *problems;
+} Check;
+
 /* A problem at the setting that is to blame. */
 void check_note (Problems *problems, const Setting *setting, const char *format, ...)
     G_GNUC_PRINTF (3, 4);

@@ -2,22 +2,11 @@
 
 #include "config/checks.h"
 
-typedef struct
-{
-  const Resolved *resolved;
-  const Scenario *scenario;
-  Problems *problems;
-} Check;
-
-#define BLAME(check, ...)                                                                          \
-  check_blame ((check)->resolved, (const KeyId[]){ __VA_ARGS__ },                                  \
-               G_N_ELEMENTS (((const KeyId[]){ __VA_ARGS__ })))
-
 /* Notes that @what is not modelled beside an encoder, and what would do. */
 static void
 refuse (const Check *check, gboolean is_there, KeyId key, const char *what, const char *instead)
 {
-  const Setting *blamed = BLAME (check, ID_model_encoder_layers, key);
+  const Setting *blamed = BLAME (check->resolved, ID_model_encoder_layers, key);
 
   if (blamed != NULL && is_there)
     check_note (check->problems, blamed,
@@ -80,8 +69,10 @@ static void
 check_without (const Check *check)
 {
   const Scenario *scenario = check->scenario;
-  const Setting *units = BLAME (check, ID_model_encoder_layers, ID_fsdp_units, ID_fsdp_api);
-  const Setting *relative = BLAME (check, ID_model_encoder_layers, ID_model_relative_positions);
+  const Setting *units
+      = BLAME (check->resolved, ID_model_encoder_layers, ID_fsdp_units, ID_fsdp_api);
+  const Setting *relative
+      = BLAME (check->resolved, ID_model_encoder_layers, ID_model_relative_positions);
 
   if (units != NULL && scenario->fsdp.api != API_DDP
       && scenario->fsdp.units == UNITS_STACKS_AND_BLOCKS)
@@ -100,7 +91,7 @@ check_encoder (const Resolved *resolved, const Scenario *scenario, Problems *pro
 {
   const Check check = { resolved, scenario, problems };
   const ModelConfig *model = &scenario->model;
-  const Setting *blamed = BLAME (&check, ID_model_layers, ID_model_encoder_layers);
+  const Setting *blamed = BLAME (check.resolved, ID_model_layers, ID_model_encoder_layers);
 
   if (!model_has_encoder (model))
     {

@@ -13,14 +13,10 @@ typedef struct
   const ModelConfig *model;
   const char *kind; /* NULL: the model itself */
   Problems *problems;
-} Check;
-
-#define BLAME(check, ...)                                                                          \
-  check_blame ((check)->resolved, (const KeyId[]){ __VA_ARGS__ },                                  \
-               G_N_ELEMENTS (((const KeyId[]){ __VA_ARGS__ })))
+} KindCheck;
 
 static void G_GNUC_PRINTF (3, 4)
-    note (const Check *check, const Setting *setting, const char *format, ...)
+    note (const KindCheck *check, const Setting *setting, const char *format, ...)
 {
   va_list arguments;
   g_autofree char *message = NULL;
@@ -29,21 +25,19 @@ static void G_GNUC_PRINTF (3, 4)
   message = g_strdup_vprintf (format, arguments);
   va_end (arguments);
   if (check->kind != NULL)
-    problems_add (check->problems, &setting->place, setting->key->section, setting->key->key,
-                  "blocks of the kind '%s': %s", check->kind, message);
+    check_note (check->problems, setting, "blocks of the kind '%s': %s", check->kind, message);
   else
-    problems_add (check->problems, &setting->place, setting->key->section, setting->key->key, "%s",
-                  message);
+    check_note (check->problems, setting, "%s", message);
 }
 
 static gboolean
-is_auto (const Check *check, KeyId id)
+is_auto (const KindCheck *check, KeyId id)
 {
   return strcmp (check->resolved->settings[id]->text, "auto") == 0;
 }
 
 static void
-check_kv_heads (const Check *check, const Setting *blamed)
+check_kv_heads (const KindCheck *check, const Setting *blamed)
 {
   const ModelConfig *model = check->model;
 
@@ -53,7 +47,7 @@ check_kv_heads (const Check *check, const Setting *blamed)
 }
 
 static void
-check_head_dim (const Check *check, const Setting *blamed)
+check_head_dim (const KindCheck *check, const Setting *blamed)
 {
   const ModelConfig *model = check->model;
 
@@ -69,7 +63,7 @@ check_head_dim (const Check *check, const Setting *blamed)
 }
 
 static void
-check_latent (const Check *check, const Setting *blamed)
+check_latent (const KindCheck *check, const Setting *blamed)
 {
   const ModelConfig *model = check->model;
 
@@ -81,7 +75,7 @@ check_latent (const Check *check, const Setting *blamed)
 }
 
 static void
-check_experts (const Check *check, const Setting *blamed)
+check_experts (const KindCheck *check, const Setting *blamed)
 {
   const ModelConfig *model = check->model;
 
@@ -95,37 +89,38 @@ check_experts (const Check *check, const Setting *blamed)
           model->experts_per_token, model->experts);
 }
 
-typedef void (*CheckPart) (const Check *check, const Setting *blamed);
+typedef void (*CheckPart) (const KindCheck *check, const Setting *blamed);
 
 /* What stands in block_kinds is to blame for what is wrong with a kind. */
 static void
-check_part (const Check *check, const Setting *blamed, CheckPart part)
+check_part (const KindCheck *check, const Setting *blamed, CheckPart part)
 {
   if (blamed != NULL)
     part (check, check->kind != NULL ? check->resolved->settings[ID_model_block_kinds] : blamed);
 }
 
 static void
-check_kind (const Check *check)
+check_kind (const KindCheck *check)
 {
-  check_part (check, BLAME (check, ID_model_heads, ID_model_kv_heads), check_kv_heads);
-  check_part (check, BLAME (check, ID_model_hidden, ID_model_heads, ID_model_head_dim),
+  check_part (check, BLAME (check->resolved, ID_model_heads, ID_model_kv_heads), check_kv_heads);
+  check_part (check, BLAME (check->resolved, ID_model_hidden, ID_model_heads, ID_model_head_dim),
               check_head_dim);
   check_part (check,
-              BLAME (check, ID_model_hidden, ID_model_heads, ID_model_head_dim,
+              BLAME (check->resolved, ID_model_hidden, ID_model_heads, ID_model_head_dim,
                      ID_model_kv_lora_rank, ID_model_q_lora_rank, ID_model_rope_head_dim),
               check_latent);
-  check_part (check,
-              BLAME (check, ID_model_ffn_hidden, ID_model_experts, ID_model_experts_per_token),
-              check_experts);
+  check_part (
+      check,
+      BLAME (check->resolved, ID_model_ffn_hidden, ID_model_experts, ID_model_experts_per_token),
+      check_experts);
 }
 
 /* Kinds that no order names, and an order that names what there is not. */
 static void
-check_kinds (const Check *check, const Scenario *scenario)
+check_kinds (const KindCheck *check, const Scenario *scenario)
 {
   const Setting *blamed
-      = BLAME (check, ID_model_layers, ID_model_block_kinds, ID_model_block_order);
+      = BLAME (check->resolved, ID_model_layers, ID_model_block_kinds, ID_model_block_order);
   Scenario copy = *scenario;
   g_autoptr (GError) error = NULL;
 
@@ -144,7 +139,7 @@ check_kinds (const Check *check, const Scenario *scenario)
 void
 check_model (const Resolved *resolved, const Scenario *scenario, Problems *problems)
 {
-  Check check = { .resolved = resolved, .model = &scenario->model, .problems = problems };
+  KindCheck check = { .resolved = resolved, .model = &scenario->model, .problems = problems };
 
   check_kind (&check);
   check_kinds (&check, scenario);

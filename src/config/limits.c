@@ -13,16 +13,6 @@
 #define MOST_DAYS        90
 #define MOST_BLOCK_HOURS 2.5
 
-#define BLAME(resolved, ...)                                                                       \
-  check_blame (resolved, (const KeyId[]){ __VA_ARGS__ },                                           \
-               G_N_ELEMENTS (((const KeyId[]){ __VA_ARGS__ })))
-
-static void
-note (Problems *problems, const Setting *setting, const char *message)
-{
-  problems_add (problems, &setting->place, setting->key->section, setting->key->key, "%s", message);
-}
-
 static void
 limit_ranks (const Resolved *resolved, const Scenario *scenario, Problems *problems)
 {
@@ -34,7 +24,7 @@ limit_ranks (const Resolved *resolved, const Scenario *scenario, Problems *probl
   message = g_strdup_printf ("%u nodes of %u GPUs are %u ranks; at most %u would do",
                              scenario->cluster.nodes, scenario->cluster.gpus_per_node,
                              scenario_ranks (scenario), MOST_JOB_RANKS);
-  note (problems, blamed, message);
+  check_note (problems, blamed, "%s", message);
 }
 
 static double
@@ -55,7 +45,7 @@ limit_tokens (const Resolved *resolved, const Scenario *scenario, Problems *prob
   message = g_strdup_printf (
       "a micro_batch of %u sequences of %" G_GUINT64_FORMAT " tokens; at most 2^31 tokens would do",
       scenario->training.micro_batch, scenario_tokens_of_sequence (scenario));
-  note (problems, blamed, message);
+  check_note (problems, blamed, "%s", message);
 }
 
 /* Of one rank in the whole run. */
@@ -81,7 +71,7 @@ limit_block_passes (const Resolved *resolved, const Scenario *scenario, Problems
       "run; a product up to %.0f would do",
       scenario->model.layers, scenario->training.grad_accum,
       (double)scenario->simulation.steps + scenario->simulation.warmup_steps, MOST_BLOCK_PASSES);
-  note (problems, blamed, message);
+  check_note (problems, blamed, "%s", message);
 }
 
 /* Where each rank runs by itself. */
@@ -101,7 +91,7 @@ limit_rank_passes (const Resolved *resolved, const Scenario *scenario, Problems 
   message = g_strdup_printf ("%u ranks by themselves, each of %.0f passes through blocks, take too "
                              "long; up to %.0f ranks would do",
                              scenario_ranks (scenario), passes, floor (MOST_RANK_PASSES / passes));
-  note (problems, blamed, message);
+  check_note (problems, blamed, "%s", message);
 }
 
 static double
@@ -315,8 +305,8 @@ limit_model (const Resolved *resolved, const Scenario *scenario, Problems *probl
                ID_model_outer_parameters, ID_model_block_kinds, ID_model_block_order);
 
   if (blamed != NULL && parameters_at_most (&scenario->model) >= MOST_PARAMETERS)
-    note (problems, blamed,
-          "the model has over 2^50 parameters; fewer layers or narrower ones would do");
+    check_note (problems, blamed,
+                "the model has over 2^50 parameters; fewer layers or narrower ones would do");
 }
 
 static void
@@ -328,11 +318,12 @@ limit_activations (const Resolved *resolved, const Scenario *scenario, Problems 
                ID_model_head_dim, ID_model_vocab);
 
   if (blamed != NULL && activation_bytes_at_most (scenario) >= MOST_BYTES)
-    note (problems, blamed,
-          model_has_encoder (&scenario->model)
-              ? "activations would pass 2^60 bytes; a smaller micro_batch, encoder_seq_len or "
-                "seq_len would do"
-              : "activations would pass 2^60 bytes; a smaller micro_batch or seq_len would do");
+    check_note (
+        problems, blamed, "%s",
+        model_has_encoder (&scenario->model)
+            ? "activations would pass 2^60 bytes; a smaller micro_batch, encoder_seq_len or "
+              "seq_len would do"
+            : "activations would pass 2^60 bytes; a smaller micro_batch or seq_len would do");
 }
 
 /* The largest of the given times. */
@@ -394,7 +385,7 @@ limit_time (const Resolved *resolved, const Scenario *scenario, Problems *proble
       = g_strdup_printf ("the run may last %.3g days of simulated time; up to %d would do: fewer "
                          "steps, tokens or layers, or faster hardware",
                          days, MOST_DAYS);
-  note (problems, blamed, message);
+  check_note (problems, blamed, "%s", message);
   return FALSE;
 }
 
@@ -417,7 +408,7 @@ limit_block_time (const Resolved *resolved, const Scenario *scenario, Problems *
   message = g_strdup_printf ("a block's forward and backward may take %.4g hours of simulated "
                              "time; up to %.3g would do: fewer tokens, or faster hardware",
                              hours, MOST_BLOCK_HOURS);
-  note (problems, blamed, message);
+  check_note (problems, blamed, "%s", message);
 }
 
 void

@@ -91,6 +91,12 @@ model_has_encoder (const ModelConfig *model)
   return model->encoder_layers > 0;
 }
 
+static inline guint
+model_stacks (const ModelConfig *model)
+{
+  return model_has_encoder (model) ? N_STACKS : 1;
+}
+
 static inline gboolean
 model_has_final_norm (const ModelConfig *model)
 {

@@ -155,7 +155,7 @@ count_outside (const ModelConfig *model, ParamCount *count)
   gint64 hidden = model->hidden;
   gint64 width = model->embedding_hidden > 0 ? model->embedding_hidden : hidden;
   gint64 rows = model->embedding_rows > 0 ? model->embedding_rows : model->vocab;
-  gint64 stacks = model_has_encoder (model) ? N_STACKS : 1;
+  gint64 stacks = model_stacks (model);
   gint64 final_norm = model_has_final_norm (model) ? norm (model, hidden) : 0;
   gint64 embedding_norm = model_has_embedding_norm (model) ? norm (model, hidden) : 0;
   gint64 positions = model->positions * hidden;

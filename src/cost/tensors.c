@@ -163,7 +163,7 @@ void
 tensors_add_embedding (GArray *tensors, const ModelConfig *model)
 {
   gint64 width = embedding_width (model);
-  const guint n_stacks = model_has_encoder (model) ? N_STACKS : 1;
+  const guint n_stacks = model_stacks (model);
   gint64 rows = model->embedding_rows > 0 ? model->embedding_rows : model->vocab;
 
   add (tensors, rows * width, FALSE);

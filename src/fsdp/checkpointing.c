@@ -183,34 +183,6 @@ backward_kernels (Checkpointing *checkpointing, guint block)
 /* ---- hooks around them ---- */
 
 void
-checkpointing_pre_forward (Checkpointing *checkpointing, guint unit, gboolean grad_enabled)
-{
-  if (unit != UNIT_INDEX_NONE)
-    checkpointing->runtime->hooks->pre_forward (checkpointing->runtime, unit, grad_enabled);
-}
-
-void
-checkpointing_post_forward (Checkpointing *checkpointing, guint unit, gboolean grad_enabled)
-{
-  if (unit != UNIT_INDEX_NONE)
-    checkpointing->runtime->hooks->post_forward (checkpointing->runtime, unit, grad_enabled);
-}
-
-void
-checkpointing_pre_backward (Checkpointing *checkpointing, guint unit)
-{
-  if (unit != UNIT_INDEX_NONE)
-    checkpointing->runtime->hooks->pre_backward (checkpointing->runtime, unit);
-}
-
-void
-checkpointing_post_backward (Checkpointing *checkpointing, guint unit)
-{
-  if (unit != UNIT_INDEX_NONE)
-    checkpointing->runtime->hooks->post_backward (checkpointing->runtime, unit);
-}
-
-void
 checkpointing_forward (Checkpointing *checkpointing, guint block)
 {
   guint unit = units_of_block (&checkpointing->runtime->writer->units, block);
@@ -221,13 +193,13 @@ checkpointing_forward (Checkpointing *checkpointing, guint block)
 
   if (outside)
     pack_input (checkpointing, block, TRUE);
-  checkpointing_pre_forward (checkpointing, unit, grad_enabled);
+  runtime_pre_forward (checkpointing->runtime, unit, grad_enabled);
   if (!outside)
     pack_input (checkpointing, block, TRUE);
   forward_kernels (checkpointing, block, grad_enabled);
   if (!outside)
     pack_input (checkpointing, block, FALSE);
-  checkpointing_post_forward (checkpointing, unit, grad_enabled);
+  runtime_post_forward (checkpointing->runtime, unit, grad_enabled);
   if (outside)
     pack_input (checkpointing, block, FALSE);
 }
@@ -239,26 +211,26 @@ checkpointing_prepare_backward (Checkpointing *checkpointing, guint unit, Nestin
   switch (nesting)
     {
     case NESTING_NONE:
-      checkpointing_pre_backward (checkpointing, unit);
+      runtime_pre_backward (checkpointing->runtime, unit);
       break;
     case NESTING_OUTSIDE_REENTRANT:
       unpack_input (checkpointing, block);
-      checkpointing_pre_forward (checkpointing, unit, TRUE);
+      runtime_pre_forward (checkpointing->runtime, unit, TRUE);
       recompute (checkpointing, block, piece);
-      checkpointing_post_forward (checkpointing, unit, TRUE);
+      runtime_post_forward (checkpointing->runtime, unit, TRUE);
       /* Of the recomputed output, in the nested backward. */
-      checkpointing_pre_backward (checkpointing, unit);
+      runtime_pre_backward (checkpointing->runtime, unit);
       break;
     case NESTING_OUTSIDE_NON_REENTRANT:
-      checkpointing_pre_backward (checkpointing, unit); /* of the original output */
+      runtime_pre_backward (checkpointing->runtime, unit); /* of the original output */
       unpack_input (checkpointing, block);
-      checkpointing_pre_forward (checkpointing, unit, TRUE);
+      runtime_pre_forward (checkpointing->runtime, unit, TRUE);
       recompute (checkpointing, block, piece);
       if (!stops_early)
-        checkpointing_post_forward (checkpointing, unit, TRUE);
+        runtime_post_forward (checkpointing->runtime, unit, TRUE);
       break;
     case NESTING_INSIDE:
-      checkpointing_pre_backward (checkpointing, unit);
+      runtime_pre_backward (checkpointing->runtime, unit);
       unpack_input (checkpointing, block);
       recompute (checkpointing, block, piece);
       break;
@@ -278,8 +250,7 @@ checkpointing_backward (Checkpointing *checkpointing, guint block)
   checkpointing_prepare_backward (checkpointing, unit, nesting,
                                   cost_stops_early (runtime->writer->scenario), recompute_kernels,
                                   block, 0);
-  if (unit != UNIT_INDEX_NONE)
-    runtime->hooks->gradients_begin (runtime, unit);
+  runtime_gradients_begin (runtime, unit);
   if (checkpointing->in_pieces)
     pieces_backward (checkpointing, block, children);
   else
@@ -289,5 +260,5 @@ checkpointing_backward (Checkpointing *checkpointing, guint block)
   program_free_buffer (program, checkpointing->kept[block], 0);
   if (offloads (checkpointing, block))
     program_free_buffer (program, checkpointing->back[block], 0);
-  checkpointing_post_backward (checkpointing, unit);
+  runtime_post_backward (checkpointing->runtime, unit);
 }

@@ -27,12 +27,6 @@ Nesting checkpointing_nesting (const Checkpointing *checkpointing, guint block);
 const BlockCost *checkpointing_cost (const Checkpointing *checkpointing, guint block);
 BufferId checkpointing_keep (Checkpointing *checkpointing, gint64 bytes, guint block);
 
-/* The hooks of a unit; nothing where @unit is UNIT_INDEX_NONE. */
-void checkpointing_pre_forward (Checkpointing *checkpointing, guint unit, gboolean grad_enabled);
-void checkpointing_post_forward (Checkpointing *checkpointing, guint unit, gboolean grad_enabled);
-void checkpointing_pre_backward (Checkpointing *checkpointing, guint unit);
-void checkpointing_post_backward (Checkpointing *checkpointing, guint unit);
-
 /* Computes something again, a block or the child at @piece of it. */
 typedef void (*Recompute) (Checkpointing *checkpointing, guint block, guint piece);
 

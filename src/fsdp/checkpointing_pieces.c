@@ -45,9 +45,9 @@ pieces_forward (Checkpointing *checkpointing, guint block, gboolean grad_enabled
     {
       guint unit = unit_of_piece (checkpointing, block, piece);
 
-      checkpointing_pre_forward (checkpointing, unit, grad_in_child);
+      runtime_pre_forward (checkpointing->runtime, unit, grad_in_child);
       launch (checkpointing, &cost->pieces[piece].forward, TIMELINE_FORWARD, block, piece);
-      checkpointing_post_forward (checkpointing, unit, grad_in_child);
+      runtime_post_forward (checkpointing->runtime, unit, grad_in_child);
     }
 }
 
@@ -65,10 +65,10 @@ pieces_recompute (Checkpointing *checkpointing, guint block, guint unused)
     {
       guint unit = unit_of_piece (checkpointing, block, piece);
 
-      checkpointing_pre_forward (checkpointing, unit, TRUE);
+      runtime_pre_forward (checkpointing->runtime, unit, TRUE);
       launch (checkpointing, &cost->pieces[piece].recompute, TIMELINE_RECOMPUTE, block, piece);
       if (piece != cost->unfinished_piece)
-        checkpointing_post_forward (checkpointing, unit, TRUE);
+        runtime_post_forward (checkpointing->runtime, unit, TRUE);
     }
 }
 
@@ -106,8 +106,7 @@ piece_backward (Checkpointing *checkpointing, guint block, guint piece, Nesting 
   checkpointing_prepare_backward (checkpointing, unit, child,
                                   cost_stops_early (runtime->writer->scenario), recompute_child,
                                   block, piece);
-  if (unit != UNIT_INDEX_NONE)
-    runtime->hooks->gradients_begin (runtime, unit);
+  runtime_gradients_begin (runtime, unit);
   BufferId workspace
       = checkpointing_keep (checkpointing, workspace_of_piece (checkpointing, block, piece), block);
   launch (checkpointing, &checkpointing_cost (checkpointing, block)->pieces[piece].backward,
@@ -115,7 +114,7 @@ piece_backward (Checkpointing *checkpointing, guint block, guint piece, Nesting 
   program_free_buffer (program, workspace, 0);
   if (child != NESTING_NONE)
     program_free_buffer (program, checkpointing->of_child, 0);
-  checkpointing_post_backward (checkpointing, unit);
+  runtime_post_backward (checkpointing->runtime, unit);
 }
 
 void

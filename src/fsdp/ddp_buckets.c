@@ -99,10 +99,10 @@ ddp_list_tensors (Ddp *ddp)
         list_unit (ddp, unit, tensors);
     }
   if (scenario->model.tied_embeddings)
-    ddp->parts[units->head].cast_elements
-        += ddp->runtime.writer->cost->params.embedding
-           - (gint64)scenario->model.positions * scenario->model.hidden
-                 * (model_has_encoder (&scenario->model) ? N_STACKS : 1);
+    ddp->parts[units->head].cast_elements += ddp->runtime.writer->cost->params.embedding
+                                             - (gint64)scenario->model.positions
+                                                   * scenario->model.hidden
+                                                   * model_stacks (&scenario->model);
 }
 
 /* ---- buckets ---- */

@@ -37,6 +37,43 @@ struct _Runtime
   gboolean sync_gradients; /* FALSE inside no_sync() */
 };
 
+/* The hooks of a unit; nothing where @unit is UNIT_INDEX_NONE. */
+
+static inline void
+runtime_pre_forward (Runtime *runtime, guint unit, gboolean grad_enabled)
+{
+  if (unit != UNIT_INDEX_NONE)
+    runtime->hooks->pre_forward (runtime, unit, grad_enabled);
+}
+
+static inline void
+runtime_post_forward (Runtime *runtime, guint unit, gboolean grad_enabled)
+{
+  if (unit != UNIT_INDEX_NONE)
+    runtime->hooks->post_forward (runtime, unit, grad_enabled);
+}
+
+static inline void
+runtime_pre_backward (Runtime *runtime, guint unit)
+{
+  if (unit != UNIT_INDEX_NONE)
+    runtime->hooks->pre_backward (runtime, unit);
+}
+
+static inline void
+runtime_gradients_begin (Runtime *runtime, guint unit)
+{
+  if (unit != UNIT_INDEX_NONE)
+    runtime->hooks->gradients_begin (runtime, unit);
+}
+
+static inline void
+runtime_post_backward (Runtime *runtime, guint unit)
+{
+  if (unit != UNIT_INDEX_NONE)
+    runtime->hooks->post_backward (runtime, unit);
+}
+
 /* The runtimes. */
 Runtime *fsdp1_new (Writer *writer);
 Runtime *fsdp2_new (Writer *writer);

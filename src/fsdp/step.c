@@ -34,11 +34,11 @@ forward (Step *step)
   Writer *writer = step->writer;
 
   writer->phase = PHASE_FORWARD;
-  step_pre_forward (step, ROOT);
-  step_pre_forward (step, writer->units.encoder);
-  step_pre_forward (step, writer->units.embed);
+  runtime_pre_forward (step->runtime, ROOT, TRUE);
+  runtime_pre_forward (step->runtime, writer->units.encoder, TRUE);
+  runtime_pre_forward (step->runtime, writer->units.embed, TRUE);
   step_launch (step, &writer->cost->embed_forward, TIMELINE_FORWARD, UNIT_EMBED);
-  step_post_forward (step, writer->units.embed);
+  runtime_post_forward (step->runtime, writer->units.embed, TRUE);
   for (guint block = 0; block < writer->scenario->model.layers; block++)
     {
       if (stacks_begin_decoder (step, block))
@@ -46,12 +46,12 @@ forward (Step *step)
       checkpointing_forward (step->checkpointing, block);
     }
   /* Its last norm is launched with the head. */
-  step_post_forward (step, writer->units.decoder);
-  step_pre_forward (step, writer->units.head);
+  runtime_post_forward (step->runtime, writer->units.decoder, TRUE);
+  runtime_pre_forward (step->runtime, writer->units.head, TRUE);
   play (step, &writer->cost->head_forward_memory);
   step_launch (step, &writer->cost->head_forward, TIMELINE_FORWARD, UNIT_HEAD);
-  step_post_forward (step, writer->units.head);
-  step_post_forward (step, ROOT);
+  runtime_post_forward (step->runtime, writer->units.head, TRUE);
+  runtime_post_forward (step->runtime, ROOT, TRUE);
 }
 
 /* ---- backward ---- */
@@ -66,7 +66,7 @@ head_gradients_begin (Step *step)
   gint64 elements = params->head > 0 ? params->head : params->embedding;
 
   if (writer->units.head != UNIT_INDEX_NONE)
-    step_gradients_begin (step, writer->units.head);
+    runtime_gradients_begin (step->runtime, writer->units.head);
   else if (writer->units.first_block != UNIT_INDEX_NONE
            && !scenario_trains_adapters (writer->scenario))
     step->head_grads
@@ -79,12 +79,12 @@ head_backward (Step *step)
 {
   Writer *writer = step->writer;
 
-  step_pre_backward (step, writer->units.head);
+  runtime_pre_backward (step->runtime, writer->units.head);
   play (step, &writer->cost->loss_backward_memory);
   head_gradients_begin (step);
   play (step, &writer->cost->head_backward_memory);
   step_launch (step, &writer->cost->head_backward, TIMELINE_BACKWARD, UNIT_HEAD);
-  step_post_backward (step, writer->units.head);
+  runtime_post_backward (step->runtime, writer->units.head);
 }
 
 static void
@@ -94,19 +94,19 @@ embed_backward (Step *step)
   gboolean trains = scenario_trains_all (writer->scenario);
 
   if (scenario_embedding_needs_gradient (writer->scenario))
-    step_pre_backward (step, writer->units.embed);
+    runtime_pre_backward (step->runtime, writer->units.embed);
   step_drop (step, &step->head_grads);
   step_drop (step, &step->embed_grads);
   if (writer->units.first_block != UNIT_INDEX_NONE)
-    step_gradients_begin (step, ROOT); /* with the head's */
+    runtime_gradients_begin (step->runtime, ROOT); /* with the head's */
   if (!trains)
     return;
   if (!model_has_encoder (&writer->scenario->model))
-    step_gradients_begin (step, writer->units.embed);
+    runtime_gradients_begin (step->runtime, writer->units.embed);
   step_launch (step, &writer->cost->embed_backward, TIMELINE_BACKWARD, UNIT_EMBED);
-  step_post_backward (step, writer->units.embed);
+  runtime_post_backward (step->runtime, writer->units.embed);
   if (!stacks_end_at_norm (step))
-    step_post_backward (step, writer->units.encoder);
+    runtime_post_backward (step->runtime, writer->units.encoder);
 }
 
 /* The root's own gradients are complete when the embedding's is, the last of all. */
@@ -116,9 +116,9 @@ backward (Step *step)
   Writer *writer = step->writer;
 
   writer->phase = PHASE_BACKWARD;
-  step_pre_backward (step, ROOT);
+  runtime_pre_backward (step->runtime, ROOT);
   if (writer->units.first_block == UNIT_INDEX_NONE)
-    step_gradients_begin (step, ROOT); /* with all blocks' */
+    runtime_gradients_begin (step->runtime, ROOT); /* with all blocks' */
   head_backward (step);
   stacks_begin_backward (step);
   for (guint block = writer->scenario->model.layers; block-- > 0;)
@@ -129,7 +129,7 @@ backward (Step *step)
         stacks_change_backward (step);
     }
   embed_backward (step);
-  step_post_backward (step, ROOT);
+  runtime_post_backward (step->runtime, ROOT);
   step->runtime->hooks->end_of_backward (step->runtime);
   play (step, &writer->cost->metrics_memory);
 }

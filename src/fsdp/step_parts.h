@@ -30,44 +30,6 @@ step_launch (Step *step, const KernelRun *run, TimelineOp op, guint32 unit)
   writer_launch (step->writer, step->writer->compute, run, op, unit);
 }
 
-/* The hooks of a unit; nothing where @unit is UNIT_INDEX_NONE. */
-
-static inline void
-step_pre_forward (Step *step, guint unit)
-{
-  if (unit != UNIT_INDEX_NONE)
-    step->runtime->hooks->pre_forward (step->runtime, unit, TRUE);
-}
-
-static inline void
-step_post_forward (Step *step, guint unit)
-{
-  if (unit != UNIT_INDEX_NONE)
-    step->runtime->hooks->post_forward (step->runtime, unit, TRUE);
-}
-
-static inline void
-step_pre_backward (Step *step, guint unit)
-{
-  if (unit == UNIT_INDEX_NONE)
-    return;
-  step->runtime->hooks->pre_backward (step->runtime, unit);
-}
-
-static inline void
-step_gradients_begin (Step *step, guint unit)
-{
-  if (unit != UNIT_INDEX_NONE)
-    step->runtime->hooks->gradients_begin (step->runtime, unit);
-}
-
-static inline void
-step_post_backward (Step *step, guint unit)
-{
-  if (unit != UNIT_INDEX_NONE)
-    step->runtime->hooks->post_backward (step->runtime, unit);
-}
-
 static inline void
 step_drop (Step *step, BufferId *buffer)
 {

@@ -18,8 +18,8 @@ stacks_change (Step *step)
 
   step->encoder_output = keep (step, cost->encoder_saved_bytes);
   step_launch (step, &cost->encoder_norm_forward, TIMELINE_FORWARD, UNIT_ENCODER);
-  step_post_forward (step, writer->units.encoder);
-  step_pre_forward (step, writer->units.decoder);
+  runtime_post_forward (step->runtime, writer->units.encoder, TRUE);
+  runtime_pre_forward (step->runtime, writer->units.decoder, TRUE);
   step_launch (step, &cost->decoder_embed_forward, TIMELINE_FORWARD, UNIT_EMBED);
 }
 
@@ -28,8 +28,8 @@ stacks_change (Step *step)
 static void
 stack_backward_begins (Step *step, guint unit)
 {
-  step_pre_backward (step, unit);
-  step_gradients_begin (step, unit);
+  runtime_pre_backward (step->runtime, unit);
+  runtime_gradients_begin (step->runtime, unit);
 }
 
 void
@@ -42,7 +42,7 @@ stacks_begin_backward (Step *step)
   step->encoder_gradient = keep (step, writer->cost->encoder_output_bytes);
   stack_backward_begins (step, writer->units.decoder);
   if (stacks_end_at_norm (step) && !step->runtime->hooks->waits_for_inputs)
-    step_post_backward (step, writer->units.decoder);
+    runtime_post_backward (step->runtime, writer->units.decoder);
 }
 
 /* The embedding's gradient waits for the encoder's part; tied, it is the head's that does. */
@@ -53,7 +53,7 @@ decoder_embed_backward (Step *step)
   const Units *units = &writer->units;
   gint64 bytes = writer->cost->params.embedding * dtype_bytes (writer->scenario->fsdp.param_dtype);
 
-  step_gradients_begin (step, units->embed);
+  runtime_gradients_begin (step->runtime, units->embed);
   if (units->embed == UNIT_INDEX_NONE && units->first_block != UNIT_INDEX_NONE
       && !writer->scenario->model.tied_embeddings)
     step->embed_grads = program_alloc (writer->program, writer->compute, MEMORY_UNSHARDED_GRADS,
@@ -69,11 +69,11 @@ stacks_change_backward (Step *step)
 
   decoder_embed_backward (step);
   if (!stacks_end_at_norm (step) || step->runtime->hooks->waits_for_inputs)
-    step_post_backward (step, units->decoder);
+    runtime_post_backward (step->runtime, units->decoder);
   stack_backward_begins (step, units->encoder);
   step_launch (step, &writer->cost->encoder_norm_backward, TIMELINE_BACKWARD, UNIT_ENCODER);
   program_free_buffer (writer->program, step->encoder_output, 0);
   program_free_buffer (writer->program, step->encoder_gradient, 0);
   if (stacks_end_at_norm (step))
-    step_post_backward (step, units->encoder);
+    runtime_post_backward (step->runtime, units->encoder);
 }
